@@ -1,0 +1,1 @@
+"""What happens next: pure functions, values in, values out."""

@@ -1,0 +1,41 @@
+"""From the outcomes of a superstep to the next state: conflicts first, then every update in merge order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InvalidUpdateError
+from ..model.patch import Patch
+from ..model.position import Frame, Task, merge_order
+from ..model.schema import StateSchema, Update
+
+
+def merge(
+    schema: StateSchema[Any], values: dict[str, Any], frame: Frame, updates: Mapping[str, Update]
+) -> tuple[dict[str, Any], Patch]:
+    """The state after the superstep, and the patch of what custom reducers made of it. `updates` is by task id; tasks
+    that wrote nothing are left out. Raises InvalidUpdateError or StateUpdateError, and then nothing merged."""
+    if not updates:
+        return values, {}
+    writers = [task for task in merge_order(frame.due) if task.id in updates]
+    if len(writers) > 1:
+        _check_conflicts(schema, frame, writers, updates)
+    return schema.merge(values, [updates[task.id] for task in writers], lambda index: f"node {writers[index].node!r}")
+
+
+def _check_conflicts(
+    schema: StateSchema[Any], frame: Frame, writers: list[Task], updates: Mapping[str, Update]
+) -> None:
+    """A field that one node wrote alone (replaced) must have no writer from another node. Tasks of one node are ordered,
+    so the last of them wins."""
+    nodes_of: dict[str, set[str]] = {}
+    replaced: set[str] = set()
+    for task in writers:
+        update = updates[task.id]
+        for name in update.values:
+            nodes_of.setdefault(name, set()).add(task.node)
+        replaced.update(schema.written_alone(update))
+    for name in sorted(replaced):
+        if len(nodes_of[name]) > 1:
+            raise InvalidUpdateError(name, sorted(nodes_of[name]), frame.superstep)

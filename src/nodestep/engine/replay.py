@@ -1,0 +1,176 @@
+"""Snapshot and facts in, checkpoint out: what is stored, read back without the graph and without user code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..errors import StoreCorruptedError
+from ..model.canonical import decode, encode
+from ..model.event import (
+    Answered,
+    Continued,
+    Fact,
+    OnceRecorded,
+    Paused,
+    RunCompleted,
+    RunFailed,
+    Started,
+    SuperstepCompleted,
+    TaskRecorded,
+    fact_from_json,
+    fact_to_json,
+    outcome_from_json,
+    outcome_to_json,
+    tasks_from_json,
+    tasks_to_json,
+)
+from ..model.ids import split_key
+from ..model.json import Json, JsonObject
+from ..model.outcome import NOTHING, Done
+from ..model.patch import apply
+from ..model.position import NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """A thread at one of its commits: the state as JSON, and where it stands. It belongs to whoever made it."""
+
+    state: JsonObject = field(default_factory=dict)
+    position: Position = field(default_factory=Position)
+
+    def apply(self, facts: Iterable[Fact], pause: int | None, at_ms: int) -> None:
+        """Go on by one commit."""
+        for fact in facts:
+            self._apply_patches(fact)
+            self.position = advance(self.position, fact, pause, at_ms)
+
+    def _apply_patches(self, fact: Fact) -> None:
+        if isinstance(fact, SuperstepCompleted):
+            frame = self.position.frames[fact.path]
+            for task in merge_order(frame.due) if frame.work else ():
+                outcome = frame.work_of(task.id).outcome
+                if isinstance(outcome, Done):
+                    apply(self.state, outcome.patch)
+            apply(self.state, fact.patch)
+        elif isinstance(fact, Started):
+            apply(self.state, fact.patch)
+
+
+def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Position:
+    """The position after a fact; the one before it is used up. `pause` and `at_ms` are what the store numbered the fact's
+    commit with."""
+    match fact:
+        case SuperstepCompleted(due, _, marks, path):
+            frame = position.frames[path]
+            return position.with_frame(path, frame.advanced(due, frame.marks if marks is None else marks))
+        case TaskRecorded(task, outcome, path):
+            frame = position.frames[path]
+            return position.with_frame(path, frame.with_work(task, frame.work_of(task).with_outcome(outcome)))
+        case OnceRecorded(task, id, value, path):
+            frame = position.frames[path]
+            work = frame.work_of(task)
+            return position.with_frame(path, frame.with_work(task, replace(work, once={**work.once, id: value})))
+        case Started(_, _, due):
+            return Position({ROOT: Frame(position.root.superstep + 1, due)})
+        case Answered(answers):
+            return _answered(position, answers)
+        case Paused():
+            return _listed(position, pause, at_ms)
+        case RunFailed(_, _, _, conflict):
+            return replace(_listed(position, pause, at_ms), conflict=conflict)
+        case Continued() | RunCompleted():
+            return position
+
+
+def _answered(position: Position, answers: Mapping[str, Json]) -> Position:
+    for key, value in answers.items():
+        path, task, question_id = split_key(key)
+        frame = position.frames[path]
+        work = frame.work_of(task)
+        work = replace(work, answers={**work.answers, question_id: value})
+        position = position.with_frame(path, frame.with_work(task, work))
+    listed = {key: listing for key, listing in position.listed.items() if key not in answers}
+    return replace(position, listed=listed)
+
+
+def _listed(position: Position, pause: int | None, at_ms: int) -> Position:
+    """Every question asked so far is shown from this commit on; one shown before keeps its number."""
+    if pause is None:
+        return position
+    new = Listing(pause, at_ms)
+    return replace(position, listed={key: position.listed.get(key, new) for key in position.asked()})
+
+
+def record_to_bytes(facts: Iterable[Fact]) -> bytes:
+    """The body of a commit's record."""
+    return encode([fact_to_json(fact) for fact in facts])
+
+
+def record_from_bytes(body: bytes) -> list[Fact]:
+    """The facts of a record. Raises StoreCorruptedError for bytes that no nodestep of this version wrote."""
+    try:
+        return [fact_from_json(stored) for stored in decode(body)]
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise StoreCorruptedError(
+            f"A record of history cannot be read ({type(error).__name__}). Nothing was changed; restore the store from a "
+            "copy, or read it with the nodestep version that wrote it."
+        ) from error
+
+
+def snapshot_to_bytes(state: JsonObject, position: Position) -> bytes:
+    """A checkpoint as stored, so that loading need not start at the thread's first record."""
+    frames = {path: _frame_to_json(frame) for path, frame in position.frames.items()}
+    listed = {key: [listing.pause, listing.asked_at_ms] for key, listing in position.listed.items()}
+    conflict = position.conflict and [position.conflict.field, list(position.conflict.nodes)]
+    return encode({"state": state, "frames": frames, "listed": listed, "conflict": conflict})
+
+
+def snapshot_from_bytes(body: bytes) -> Checkpoint:
+    """Raises StoreCorruptedError for bytes that no nodestep of this version wrote."""
+    try:
+        stored = decode(body)
+        conflict = stored["conflict"]
+        position = Position(
+            {path: _frame_from_json(frame) for path, frame in stored["frames"].items()},
+            {key: Listing(*listing) for key, listing in stored["listed"].items()},
+            None if conflict is None else Conflict(conflict[0], tuple(conflict[1])),
+        )
+        return Checkpoint(stored["state"], position)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise StoreCorruptedError(
+            f"A snapshot cannot be read ({type(error).__name__}). Nothing was changed; restore the store from a copy."
+        ) from error
+
+
+def _frame_to_json(frame: Frame) -> JsonObject:
+    out: JsonObject = {"superstep": frame.superstep, "due": tasks_to_json(frame.due)}
+    if frame.work:
+        out["work"] = {task: _work_to_json(work) for task, work in frame.work.items()}
+    if frame.marks:
+        out["marks"] = {join: list(sources) for join, sources in frame.marks.items()}
+    return out
+
+
+def _frame_from_json(stored: JsonObject) -> Frame:
+    work = {task: _work_from_json(item) for task, item in stored["work"].items()} if "work" in stored else NO_WORK
+    marks = {join: tuple(sources) for join, sources in stored["marks"].items()} if "marks" in stored else NO_MARKS
+    return Frame(stored["superstep"], tasks_from_json(stored["due"]), work, marks)
+
+
+def _work_to_json(work: Work) -> JsonObject:
+    out: JsonObject = {}
+    if work.outcome is not None:
+        out["outcome"] = outcome_to_json(work.outcome)
+    if work.answers:
+        out["answers"] = dict(work.answers)
+    if work.cache is not None:
+        out["cache"] = work.cache
+    if work.once:
+        out["once"] = dict(work.once)
+    return out
+
+
+def _work_from_json(stored: JsonObject) -> Work:
+    outcome = outcome_from_json(stored["outcome"]) if "outcome" in stored else None
+    return Work(outcome, stored.get("answers", NOTHING), stored.get("cache"), stored.get("once", NOTHING))

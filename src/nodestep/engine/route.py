@@ -1,0 +1,86 @@
+"""From finished tasks to the tasks that are due next.
+
+A router is user code, so it is asked through `choose`; everything else here is a function of its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..errors import GraphExecutionError
+from ..model.blueprint import Blueprint, Branch
+from ..model.ids import END, START
+from ..model.outcome import Done, Target
+from ..model.position import NO_MARKS, Frame, Marks, Task, tasks_of
+
+Choose: TypeAlias = Callable[[Branch, str], tuple[str, ...]]
+"""Asks the router of a branch that leaves a node (or START); returns the names of its targets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """The next superstep's tasks in scheduling order, and the joins' marks after this one."""
+
+    due: tuple[Task, ...]
+    marks: Marks
+
+
+def first_tasks(blueprint: Blueprint, choose: Choose) -> tuple[Task, ...]:
+    """The tasks that an input makes due."""
+    names = _follow(blueprint, START, choose)
+    return tasks_of(Target(name) for name in names if name != END)
+
+
+def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: Choose) -> Routed:
+    """Follow every finished task, in scheduling order. Raises GraphExecutionError when nothing would be due while a join
+    still waits for some of its sources."""
+    followed: dict[str, tuple[str, ...]] = {}
+    targets: list[Target] = []
+    marks = {join: set(sources) for join, sources in frame.marks.items()}
+    for task in frame.due:
+        goto = done[task.id].goto
+        if goto is not None:
+            targets.extend(target for target in goto if target.node != END)
+            continue
+        if task.node not in followed:
+            followed[task.node] = tuple(_follow(blueprint, task.node, choose))
+        targets.extend(Target(name) for name in followed[task.node] if name != END)
+        if blueprint.joins:
+            targets.extend(_arrive(blueprint, task.node, marks))
+    due = tasks_of(targets)
+    if marks and not due:
+        raise GraphExecutionError(_half_marked(blueprint, marks))
+    if not marks:
+        return Routed(due, NO_MARKS)
+    return Routed(due, {join: tuple(sorted(sources)) for join, sources in sorted(marks.items())})
+
+
+def _follow(blueprint: Blueprint, source: str, choose: Choose) -> Iterator[str]:
+    for edge in blueprint.edges.get(source, ()):
+        if isinstance(edge, str):
+            yield edge
+        else:
+            yield from choose(edge, source)
+
+
+def _arrive(blueprint: Blueprint, node: str, marks: dict[str, set[str]]) -> Iterator[Target]:
+    for join in blueprint.joins_from(node):
+        arrived = marks.setdefault(join.target, set())
+        arrived.add(node)
+        if arrived.issuperset(join.sources):
+            del marks[join.target]
+            yield Target(join.target)
+
+
+def _half_marked(blueprint: Blueprint, marks: Mapping[str, set[str]]) -> str:
+    waits = []
+    for join in blueprint.joins:
+        if join.target in marks:
+            missing = [name for name in join.sources if name not in marks[join.target]]
+            waits.append(f"{join.target!r} still waits for {', '.join(map(repr, missing))}")
+    return (
+        f"The run would end while a join is half full: {'; '.join(waits)}. Let every source of the join follow its edge, "
+        "or send to the join with goto."
+    )

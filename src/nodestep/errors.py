@@ -1,0 +1,221 @@
+"""Every exception of nodestep, drawn as a tree.
+
+An error says what happened with the values, why, and what to do instead. Its arguments stay readable as attributes, and
+it survives copying and pickling. This module knows nothing of the rest of the package.
+
+    NodestepError
+    ├── GraphConfigError            the graph, or the call, is written wrongly; nothing ran
+    ├── GraphExecutionError         a run cannot go on
+    │   ├── NodeTimeoutError   GraphTimeoutError   InterruptSwallowedError   InterruptExpiredError
+    │   ├── ThreadBusyError    LeaseLostError      ThreadCancelledError      GraphChangedError
+    │   └── ResumeError
+    ├── RunLimitExceededError       a run took more supersteps than it may
+    ├── RunInterruptedError         a run paused, told as an exception (also a GraphInterrupt)
+    ├── StateUpdateError            a value does not fit the state
+    │   └── InvalidUpdateError      parallel writes that cannot be merged
+    ├── StateStoreError             what is stored, or the store itself
+    │   ├── UnknownThreadError (also a ResumeError)   UnknownEventError   LimitExceededError
+    │   └── StoreBusyError   StoreFullError   StoreCorruptedError   StoreFormatError
+    └── ContextNotProvidedError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A sentence to append to a message: " Did you mean 'x'?", or nothing where no known name is near."""
+    near = get_close_matches(name, known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _restore(cls: type[NodestepError], args: tuple[Any, ...], attributes: dict[str, Any]) -> NodestepError:
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
+
+class NodestepError(Exception):
+    """The base of every exception that nodestep raises to its callers."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+class GraphConfigError(NodestepError):
+    """The graph or the call is written wrongly. Nothing was written and nothing ran."""
+
+
+class GraphExecutionError(NodestepError):
+    """A run cannot go on."""
+
+
+class NodeTimeoutError(GraphExecutionError):
+    """A node took longer than its `timeout` (seconds)."""
+
+    def __init__(self, node_name: str, timeout: float) -> None:
+        super().__init__(
+            f"Node {node_name!r} took longer than its timeout of {timeout:g} s and was stopped. Nothing of it was "
+            "recorded; invoke(None) on the same thread runs it again."
+        )
+        self.node_name = node_name
+        self.timeout = timeout
+
+
+class GraphTimeoutError(GraphExecutionError):
+    """The supersteps of one call took longer than the graph's `timeout` (seconds)."""
+
+    def __init__(self, graph_name: str, timeout: float) -> None:
+        super().__init__(
+            f"Graph {graph_name!r} spent more than its timeout of {timeout:g} s inside supersteps. What finished is "
+            "recorded; invoke(None) on the same thread goes on."
+        )
+        self.graph_name = graph_name
+        self.timeout = timeout
+
+
+class InterruptSwallowedError(GraphExecutionError):
+    """A node caught the pause that interrupt() raised, so its return value was not used."""
+
+
+class InterruptExpiredError(GraphExecutionError):
+    """A question was answered after its deadline, or expired without a default."""
+
+
+class ThreadBusyError(GraphExecutionError):
+    """Another run works on this branch right now."""
+
+
+class LeaseLostError(GraphExecutionError):
+    """Another process took this branch over; this run wrote nothing more."""
+
+
+class ThreadCancelledError(GraphExecutionError):
+    """The thread was cancelled while this run worked on it."""
+
+
+class GraphChangedError(GraphExecutionError):
+    """A waiting thread no longer fits the graph. Nothing was written and nothing ran."""
+
+
+class ResumeError(GraphExecutionError):
+    """An answer, or a way of going on, that does not fit where the thread stands. Nothing was written, nothing ran."""
+
+
+class RunLimitExceededError(NodestepError):
+    """A call took more supersteps than `max_steps` allows."""
+
+    def __init__(self, limit_name: str, limit_value: int) -> None:
+        super().__init__(
+            f"The run reached {limit_name}={limit_value}. What finished is recorded; invoke(None) on the same thread "
+            f"goes on with a new budget, and Graph(..., {limit_name}=...) raises it."
+        )
+        self.limit_name = limit_name
+        self.limit_value = limit_value
+
+
+class GraphInterrupt(BaseException):
+    """The signal that pauses a node.
+
+    It derives from BaseException, so that `except Exception` in a node does not catch it. The engine knows the signals
+    that it raised itself: one made by hand pauses nothing.
+    """
+
+    def __init__(
+        self, key: str, prompt: str = "", node_id: str | None = None, checkpoint_id: str | None = None
+    ) -> None:
+        super().__init__(f"paused for input: {prompt or key}")
+        self.key = key
+        self.prompt = prompt
+        self.node_id = node_id
+        self.checkpoint_id = checkpoint_id
+        self.nested_checkpoint_id: str | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+class RunInterruptedError(NodestepError, GraphInterrupt):
+    """A run paused, told as an exception to a caller that asked for one.
+
+    `interrupts` maps each open key to its `Interrupt`; `key`, `prompt` and `node_id` are those of the first by key.
+    """
+
+    def __init__(self, thread_id: str, interrupts: Mapping[str, Any]) -> None:
+        first = interrupts[min(interrupts)] if interrupts else None
+        payload = first.payload if first is not None else ""
+        GraphInterrupt.__init__(
+            self,
+            first.key if first is not None else "",
+            payload if isinstance(payload, str) else repr(payload),
+            first.node if first is not None else None,
+            thread_id,
+        )
+        self.thread_id = thread_id
+        self.interrupts = dict(interrupts)
+
+
+class StateUpdateError(NodestepError):
+    """A value that does not fit the state. The message names the field and the writer, never the value."""
+
+
+class InvalidUpdateError(StateUpdateError):
+    """Several tasks of one superstep wrote a field whose reducer cannot merge them."""
+
+    def __init__(self, field: str, nodes: Sequence[str], superstep: int) -> None:
+        names = ", ".join(repr(name) for name in nodes)
+        super().__init__(
+            f"Field {field!r} was written by {names} in one superstep ({superstep}), and its reducer keeps one value. "
+            "Nothing was merged. Give the field a merging reducer, e.g. Annotated[list[str], add]."
+        )
+        self.field = field
+        self.nodes = tuple(nodes)
+        self.superstep = superstep
+
+
+class StateStoreError(NodestepError):
+    """The store, or a value that cannot be stored."""
+
+
+class UnknownThreadError(StateStoreError, ResumeError):
+    """The store has no such thread or branch."""
+
+    def __init__(self, thread_id: str, branch_id: str = "main") -> None:
+        super().__init__(
+            f"The store has no branch {branch_id!r} of a thread {thread_id!r}. Check the id and the store; a new thread "
+            "starts with an input, as in invoke({...}, thread_id=...)."
+        )
+        self.thread_id = thread_id
+        self.branch_id = branch_id
+
+
+class UnknownEventError(StateStoreError):
+    """The branch has no such event, or it was pruned."""
+
+
+class StoreBusyError(StateStoreError):
+    """Another program holds the store's lock for longer than the store waits."""
+
+
+class StoreFullError(StateStoreError):
+    """The disk, or the quota, is full. What was stored before is intact."""
+
+
+class StoreCorruptedError(StateStoreError):
+    """What is stored is damaged: a checksum or the file's structure does not hold."""
+
+
+class StoreFormatError(StateStoreError):
+    """The file is not a nodestep store, or a newer nodestep wrote it."""
+
+
+class LimitExceededError(StateStoreError):
+    """A value is larger, deeper or odder than nodestep stores; see the limits page."""
+
+
+class ContextNotProvidedError(NodestepError):
+    """A node read `ctx.context`, and the call passed no `context=`."""

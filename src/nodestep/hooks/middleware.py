@@ -1,0 +1,133 @@
+"""`Middleware`: the base class of everything that looks at, or steps into, a run from outside its nodes.
+
+Hooks nest like an onion: `before_*` hooks are asked in the order of `middleware=[...]`, `after_*`, `on_error` and
+`on_run_end` in the reverse order. Every hook may be `def` or `async def`, save `on_interrupt`, which is always `def`.
+A subclass is checked when it is defined, so that a misspelt hook cannot be forgotten in silence.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from ..errors import GraphConfigError, did_you_mean
+from .contexts import GraphMiddlewareContext, NodeMiddlewareContext, RunOutcome
+
+HOOKS = ("before_graph", "after_graph", "on_run_end", "before_node", "after_node", "on_error", "on_interrupt")
+RESERVED = ("before_model", "after_model", "before_tool", "after_tool", "on_tool_error", "tools")
+"""Names that agents will give a meaning to. Nothing calls them yet, so a class that defines one would guard nothing."""
+
+_PREFIXES = ("before_", "after_", "on_")
+
+
+class Middleware:
+    """Derive from this class and override what you need; a hook that is not overridden costs nothing.
+
+    Raises GraphConfigError when a subclass is defined with a method that begins like a hook (`before_`, `after_`, `on_`)
+    or is spelt nearly like one and is none, with a reserved name, or with an `async def on_interrupt`. A method of your
+    own with such a name begins with `_`.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, member in vars(cls).items():
+            if name.startswith("_") or not (callable(member) or isinstance(member, staticmethod | classmethod)):
+                continue
+            if name in RESERVED:
+                raise GraphConfigError(
+                    f"{cls.__name__}.{name} is a hook of agents, which this version does not call yet, so it would guard "
+                    "nothing. Leave it out."
+                )
+            if name not in HOOKS and (name.startswith(_PREFIXES) or get_close_matches(name, HOOKS, cutoff=0.85)):
+                raise GraphConfigError(
+                    f"{cls.__name__}.{name} looks like a hook, and no hook has this name.{did_you_mean(name, HOOKS)} "
+                    f"Hooks: {', '.join(HOOKS)}. Begin the name of a method of your own with '_'."
+                )
+            if name == "on_interrupt" and inspect.iscoroutinefunction(inspect.unwrap(member)):
+                raise GraphConfigError(
+                    f"{cls.__name__}.on_interrupt is async def, and interrupt() asks it without waiting. Write it as a "
+                    "plain def; to ask another service, do so in before_node or let the run pause."
+                )
+
+    def before_graph(self, ctx: GraphMiddlewareContext) -> Any:
+        """A run begins; `ctx.state` holds its input. An error here fails the run before any node."""
+
+    def after_graph(self, ctx: GraphMiddlewareContext) -> Any:
+        """The thread came to its end in this run. Not called for a run that pauses or fails."""
+
+    def on_run_end(self, ctx: GraphMiddlewareContext, outcome: RunOutcome) -> Any:
+        """The run is over, in whichever way. Called once for every `before_graph` that was called."""
+
+    def before_node(self, ctx: NodeMiddlewareContext) -> Any:
+        """A task is about to run. Return `Replacement(state)` to give the node another input for this call: a mapping is
+        laid over the state, an instance of the state type is the whole of it."""
+
+    def after_node(self, ctx: NodeMiddlewareContext) -> Any:
+        """The node returned; `ctx.update` is what it wrote. Return `Replacement(update)` to write something else."""
+
+    def on_error(self, ctx: NodeMiddlewareContext, error: Exception) -> Any:
+        """The node raised, after its last retry. Return `Replacement(result)` to use that as if the node had returned it;
+        the first middleware to do so ends the matter."""
+
+    def on_interrupt(self, ctx: NodeMiddlewareContext, payload: Any) -> Any:
+        """The task asks a question. Return an answer, or `None` to leave it to the next hook and then to a person. Any
+        other value answers, falsy ones included; an error fails the task."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class HookTable:
+    """The overridden hooks of a graph's middleware, each tuple in the order it is asked."""
+
+    before_graph: tuple[Callable[..., Any], ...] = ()
+    after_graph: tuple[Callable[..., Any], ...] = ()
+    on_run_end: tuple[Callable[..., Any], ...] = ()
+    before_node: tuple[Callable[..., Any], ...] = ()
+    after_node: tuple[Callable[..., Any], ...] = ()
+    on_error: tuple[Callable[..., Any], ...] = ()
+    on_interrupt: tuple[Callable[..., Any], ...] = ()
+
+    @property
+    def any_node_hook(self) -> bool:
+        """Whether running a task involves a hook besides `on_interrupt`."""
+        return bool(self.before_node or self.after_node or self.on_error)
+
+    @property
+    def any_async(self) -> bool:
+        """Whether a hook around nodes needs an event loop."""
+        return any(map(inspect.iscoroutinefunction, (*self.before_node, *self.after_node, *self.on_error)))
+
+
+NO_HOOKS = HookTable()
+
+
+def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
+    """The hook table of a list of middleware. Raises GraphConfigError for anything that is not a Middleware object."""
+    items: Sequence[Middleware] = tuple(middleware or ())
+    for item in items:
+        if isinstance(item, type) and issubclass(item, Middleware):
+            raise GraphConfigError(
+                f"middleware=[...] takes objects, and {item.__name__} is a class. Write {item.__name__}()."
+            )
+        if not isinstance(item, Middleware):
+            raise GraphConfigError(f"middleware=[...] takes Middleware objects, not {type(item).__name__}.")
+    if not items:
+        return NO_HOOKS
+
+    def overridden(name: str) -> tuple[Callable[..., Any], ...]:
+        return tuple(
+            getattr(item, name) for item in items if getattr(type(item), name) is not getattr(Middleware, name)
+        )
+
+    return HookTable(
+        before_graph=overridden("before_graph"),
+        after_graph=overridden("after_graph")[::-1],
+        on_run_end=overridden("on_run_end")[::-1],
+        before_node=overridden("before_node"),
+        after_node=overridden("after_node")[::-1],
+        on_error=overridden("on_error")[::-1],
+        on_interrupt=overridden("on_interrupt"),
+    )

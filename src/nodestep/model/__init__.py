@@ -1,0 +1,1 @@
+"""What things are: frozen values, without I/O, clock or asyncio."""

@@ -1,0 +1,51 @@
+"""The checked, frozen graph: nodes, edges, branches, joins. `flow` builds it; `engine` and `runtime` only read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .node import NodeSpec
+from .schema import StateSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A conditional edge. The router sees a copy of the merged state and returns a key of `targets`; a predicate
+    (`is_predicate`, from `when`) returns a bool. Targets are node names or END."""
+
+    router: Callable[[Any], Any]
+    targets: Mapping[Any, tuple[str, ...]]
+    label: str
+    is_predicate: bool = False
+
+
+Edge: TypeAlias = str | Branch
+"""A target's name (END included), or a branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`[b, c] >> d`: the target runs in the superstep after the last of its sources has arrived."""
+
+    target: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """A graph as a value. `edges` maps START and each node to its outgoing edges in the order written; `joins_from` maps
+    a node to the joins it is a source of."""
+
+    name: str
+    schema: StateSchema[Any]
+    nodes: Mapping[str, NodeSpec]
+    edges: Mapping[str, tuple[Edge, ...]]
+    joins: tuple[Join, ...] = ()
+    max_steps: int = 25
+    timeout_s: float | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def joins_from(self, node: str) -> tuple[Join, ...]:
+        return tuple(join for join in self.joins if node in join.sources)

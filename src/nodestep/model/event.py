@@ -1,0 +1,271 @@
+"""What history tells: the facts of a commit, as data, and the events that users read.
+
+A commit appends one record: a list of facts, stored as compact JSON. One superstep of one task is one short fact, so what
+a commit writes is proportional to the update. `HistoryEvent` is what users see of it; `engine/replay.py` derives those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from .json import Json, JsonObject
+from .outcome import NOTHING, Asked, Done, Failed, Outcome, StoredQuestion, Target
+from .patch import NO_PATCH, Patch
+from .position import ROOT, Conflict, Marks, Task, tasks_of
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A turn began: the input as a patch (on a thread's first turn the whole state), and the tasks due first."""
+
+    run_id: str
+    patch: Patch
+    due: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """A run went on with an unfinished superstep."""
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Answers were accepted, by question key. `source` is where from: `api`, `cli`, `page`."""
+
+    answers: Mapping[str, Json]
+    by: str | None = None
+    note: str | None = None
+    source: str = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecorded:
+    """One task's outcome, recorded before its superstep ended."""
+
+    task: str
+    outcome: Outcome
+    path: str = ROOT
+
+
+@dataclass(frozen=True, slots=True)
+class OnceRecorded:
+    """The result of one `ctx.once` of a task."""
+
+    task: str
+    id: str
+    value: Json
+    path: str = ROOT
+
+
+@dataclass(frozen=True, slots=True)
+class SuperstepCompleted:
+    """A superstep merged. `patch` is what the recorded outcomes do not already say: a lone task's update, and the results
+    of custom reducers. `marks` is `None` where the joins' marks did not change."""
+
+    due: tuple[Task, ...]
+    patch: Patch = field(default_factory=lambda: NO_PATCH)
+    marks: Marks | None = None
+    path: str = ROOT
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The run stopped for a person; its questions are listed from this commit on."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed:
+    """The run stopped with an error. What finished is recorded."""
+
+    error_type: str
+    message: str
+    node: str | None = None
+    conflict: Conflict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunCompleted:
+    """The thread came to its end; a new input starts another turn."""
+
+
+Fact: TypeAlias = (
+    Started
+    | Continued
+    | Answered
+    | TaskRecorded
+    | OnceRecorded
+    | SuperstepCompleted
+    | Paused
+    | RunFailed
+    | RunCompleted
+)
+
+
+def tasks_to_json(due: tuple[Task, ...]) -> list[Json]:
+    return [task.node if task.payload is None else [task.node, task.payload] for task in due]
+
+
+def tasks_from_json(stored: list[Json]) -> tuple[Task, ...]:
+    return tasks_of(Target(item) if isinstance(item, str) else Target(item[0], item[1]) for item in stored)
+
+
+def _question_to_json(question: StoredQuestion) -> JsonObject:
+    out: JsonObject = {"id": question.id, "payload": question.payload}
+    if question.answer_schema is not None:
+        out["schema"] = question.answer_schema
+    if question.assignee is not None:
+        out["assignee"] = question.assignee
+    if question.expires_at_ms is not None:
+        out["expires_at"] = question.expires_at_ms
+    if question.has_default:
+        out["default"] = question.default
+    return out
+
+
+def _question_from_json(stored: JsonObject) -> StoredQuestion:
+    return StoredQuestion(
+        stored["id"],
+        stored["payload"],
+        stored.get("schema"),
+        stored.get("assignee"),
+        stored.get("expires_at"),
+        "default" in stored,
+        stored.get("default"),
+    )
+
+
+def outcome_to_json(outcome: Outcome) -> JsonObject:
+    out: JsonObject = {}
+    match outcome:
+        case Done(patch, goto, _):
+            if patch:
+                out["patch"] = patch
+            if goto is not None:
+                out["goto"] = [t.node if t.payload is None else [t.node, t.payload] for t in goto]
+        case Asked(questions, _, cache):
+            out["asked"] = [_question_to_json(question) for question in questions]
+            if cache is not None:
+                out["cache"] = cache
+        case Failed(error_type, message, _, cache):
+            out["error"] = [error_type, message]
+            if cache is not None:
+                out["cache"] = cache
+    if outcome.answers:
+        out["answers"] = dict(outcome.answers)
+    return out
+
+
+def outcome_from_json(stored: JsonObject) -> Outcome:
+    answers = stored.get("answers", NOTHING)
+    if "asked" in stored:
+        return Asked(tuple(_question_from_json(q) for q in stored["asked"]), answers, stored.get("cache"))
+    if "error" in stored:
+        error_type, message = stored["error"]
+        return Failed(error_type, message, answers, stored.get("cache"))
+    goto = stored.get("goto")
+    targets = (
+        None
+        if goto is None
+        else tuple(Target(item) if isinstance(item, str) else Target(item[0], item[1]) for item in goto)
+    )
+    return Done(stored.get("patch", NO_PATCH), targets, answers)
+
+
+def fact_to_json(fact: Fact) -> list[Json]:
+    """The stored form of a fact: a list that begins with its tag; trailing parts that say nothing are left out."""
+    match fact:
+        case SuperstepCompleted(due, patch, marks, path):
+            out: list[Json] = ["step", patch or {}, tasks_to_json(due)]
+            if marks is not None or path:
+                out.append(None if marks is None else {join: list(sources) for join, sources in marks.items()})
+            if path:
+                out.append(path)
+            return out
+        case TaskRecorded(task, outcome, path):
+            out = ["task", task, outcome_to_json(outcome)]
+            return [*out, path] if path else out
+        case OnceRecorded(task, id, value, path):
+            out = ["once", task, id, value]
+            return [*out, path] if path else out
+        case Started(run_id, patch, due):
+            return ["start", run_id, patch or {}, tasks_to_json(due)]
+        case Continued(run_id):
+            return ["continue", run_id]
+        case Answered(answers, by, note, source):
+            return ["answer", dict(answers), by, note, source]
+        case Paused():
+            return ["pause"]
+        case RunFailed(error_type, message, node, conflict):
+            out = ["fail", error_type, message, node]
+            return out if conflict is None else [*out, [conflict.field, list(conflict.nodes)]]
+        case RunCompleted():
+            return ["end"]
+
+
+def fact_from_json(stored: list[Json]) -> Fact:
+    """The fact that `fact_to_json` wrote. Raises ValueError for a tag this version does not know."""
+    tag, *rest = stored
+    match tag:
+        case "step":
+            patch, due, *more = rest
+            marks = more[0] if more else None
+            path = more[1] if len(more) > 1 else ROOT
+            stored_marks = None if marks is None else {join: tuple(sources) for join, sources in marks.items()}
+            return SuperstepCompleted(tasks_from_json(due), patch, stored_marks, path)
+        case "task":
+            task, outcome, path = [*rest, ROOT][:3]
+            return TaskRecorded(task, outcome_from_json(outcome), path)
+        case "once":
+            task, id, value, path = [*rest, ROOT][:4]
+            return OnceRecorded(task, id, value, path)
+        case "start":
+            run_id, patch, due = rest
+            return Started(run_id, patch, tasks_from_json(due))
+        case "continue":
+            return Continued(*rest)
+        case "answer":
+            return Answered(*rest)
+        case "pause":
+            return Paused()
+        case "fail":
+            error_type, message, node, conflict = [*rest, None][:4]
+            return RunFailed(
+                error_type, message, node, None if conflict is None else Conflict(conflict[0], tuple(conflict[1]))
+            )
+        case "end":
+            return RunCompleted()
+    raise ValueError(f"unknown fact {tag!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEvent:
+    """One event of a branch, as users read it. `sequence` numbers the commits of the branch from 1; events of one commit
+    share it. `type` is one of `run_started, superstep_started, node_completed, interrupted, answered, answer_rejected,
+    expired, superstep_completed, superstep_failed, run_completed, state_updated, forked, cancelled`."""
+
+    id: str
+    thread_id: str
+    branch_id: str
+    sequence: int
+    type: str
+    created_at: datetime
+    node: str | None = None
+    data: Any = None
+    error_type: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The events of a branch, oldest first, those it shares with its parents included. `checkpoints` are the ids of the
+    events at which the thread can be loaded and forked: the last of each commit."""
+
+    thread_id: str
+    branch_id: str
+    events: tuple[HistoryEvent, ...]
+    checkpoints: tuple[str, ...]

@@ -1,0 +1,82 @@
+"""A question as users hold it, and how they answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from .json import JsonObject
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+MISSING: Final[Any] = _Missing()
+"""Stands where a value was not given, since `None` is a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question for `interrupt_many`, where a bare payload would do as well."""
+
+    payload: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """An open question. `key` is `"<task_id>:<id>"`; `pause` numbers the pause that first showed it and is never given
+    twice by a store, so an answer that carries it cannot meet another question. Instants are UTC."""
+
+    key: str
+    id: str
+    node: str
+    task_id: str
+    payload: Any
+    thread_id: str | None = field(default=None, compare=False)
+    branch_id: str = field(default="main", compare=False)
+    graph: str | None = field(default=None, compare=False)
+    pause: int | None = field(default=None, compare=False)
+    answer_schema: JsonObject | None = field(default=None, compare=False)
+    assignee: str | None = field(default=None, compare=False)
+    asked_at: datetime | None = field(default=None, compare=False)
+    expires_at: datetime | None = field(default=None, compare=False)
+
+
+class Resume:
+    """Answers for a paused thread: `Resume(value)` for its only question, or `Resume(answers={key: value, ...})`.
+
+    `by` and `note` are kept with the answer; `pause` (a number, or `{key: number}`) refuses the answer when the question
+    it meets belongs to another pause. Raises TypeError for neither or both of value and answers.
+    """
+
+    __slots__ = ("answers", "by", "note", "pause", "value")
+
+    def __init__(
+        self,
+        value: Any = MISSING,
+        /,
+        *,
+        answers: Mapping[str, Any] | None = None,
+        pause: int | Mapping[str, int] | None = None,
+        by: str | None = None,
+        note: str | None = None,
+    ) -> None:
+        if (value is MISSING) == (answers is None):
+            raise TypeError(
+                "Resume takes one of two forms: Resume(value) answers the only open question, "
+                "Resume(answers={key: value, ...}) answers each by its key."
+            )
+        if answers is not None and not isinstance(answers, Mapping):
+            raise TypeError(f"Resume(answers=...) takes a mapping from key to value, not {type(answers).__name__}.")
+        self.value = value
+        self.answers = None if answers is None else dict(answers)
+        self.pause = pause
+        self.by = by
+        self.note = note
+
+    def __repr__(self) -> str:
+        return "Resume(...)" if self.answers is None else f"Resume(answers={{{', '.join(map(repr, self.answers))}}})"

@@ -1,0 +1,125 @@
+"""A node as data, what it may return, and what it may ask of its run.
+
+`flow` makes specs from functions; `runtime` calls them. Nothing here runs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from .json import Json
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How a node is tried again. Delays are in seconds; the n-th is `initial_delay_s * backoff**(n-1)`, at most
+    `max_delay_s`, and with `jitter` a random part of it. `on` is the exception type, or types, that are tried again; a
+    pause, a cancellation and a timeout of the graph never are."""
+
+    max_attempts: int = 3
+    initial_delay_s: float = 0.5
+    backoff: float = 2.0
+    max_delay_s: float = 30.0
+    jitter: bool = True
+    on: type[Exception] | tuple[type[Exception], ...] = Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """One task of `node`, with `payload` laid over the state for that task alone."""
+
+    node: Any
+    payload: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A node's return value that updates the state and chooses where to go. `goto=None` follows the edges, `[]` goes
+    nowhere; a target is a node, its name, `END`, or a `Send`."""
+
+    update: Mapping[str, Any] | None = None
+    goto: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSpec:
+    """A checked node. `call(state, ctx)` calls the function with the parameters it declares, in its order."""
+
+    name: str
+    function: Callable[..., Any]
+    call: Callable[[Any, Any], Any]
+    is_async: bool
+    goto: tuple[str, ...] = ()
+    timeout_s: float | None = None
+    retry: Retry | None = None
+    aliases: tuple[str, ...] = ()
+
+
+class NodeContext(Protocol):
+    """What a node may ask of its run; a node declares it by annotating a parameter with this type."""
+
+    @property
+    def graph_name(self) -> str:
+        """The name of the graph."""
+
+    @property
+    def node(self) -> str:
+        """The name of the node."""
+
+    @property
+    def run_id(self) -> str:
+        """The id of this call; a resume is another run."""
+
+    @property
+    def root_run_id(self) -> str:
+        """The run id of the outermost graph."""
+
+    @property
+    def thread_id(self) -> str:
+        """The thread; made up where the run has no store."""
+
+    @property
+    def branch_id(self) -> str:
+        """The branch of the thread, `"main"` unless the call said otherwise."""
+
+    @property
+    def step(self) -> int:
+        """The superstep, counted from 0 in this run."""
+
+    @property
+    def task_id(self) -> str:
+        """The id of the task: the node's name, `name[1]` for its second task in the superstep, and so on."""
+
+    @property
+    def context(self) -> Any:
+        """What the caller passed as `context=`. It is never stored. Raises ContextNotProvidedError without one."""
+
+    @property
+    def cache(self) -> MutableMapping[str, Json]:
+        """A JSON dict that belongs to this task and survives its pauses, failures and restarts."""
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same text on every attempt of this task, and different for every other task, branch and thread."""
+
+    @property
+    def attempt(self) -> int:
+        """Which try of the node's `retry` this is, from 1."""
+
+    def emit(self, data: Any) -> None:
+        """Send `data` to the run's `"custom"` stream; does nothing when nobody listens."""
+
+    def once(self, id: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call the function and record its result (JSON) before returning it, so that no later attempt calls it again."""
+
+    async def aonce(self, id: str, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """The same for an `async def` function."""
+
+
+Writes: TypeAlias = Mapping[str, Any] | Command | Send | Sequence[Send] | str | None
+"""What a node may return, besides the state object it received after changing it in place."""

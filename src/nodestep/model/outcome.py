@@ -1,0 +1,65 @@
+"""What came of one run of a task: done, asked or failed. Each is data that a commit can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias
+
+from .json import Json, JsonObject
+from .patch import NO_PATCH, Patch
+
+NOTHING: Mapping[str, Json] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a finished task sends the thread: a node, and for a `Send` the payload laid over its state."""
+
+    node: str
+    payload: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuestion:
+    """One question as a task asked it; `payload` is its JSON form, instants are Unix milliseconds of the store."""
+
+    id: str
+    payload: Json
+    answer_schema: JsonObject | None = None
+    assignee: str | None = None
+    expires_at_ms: int | None = None
+    has_default: bool = False
+    default: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The node returned. `goto` is `None` where the task follows the graph's edges; `answers` are those of hooks."""
+
+    patch: Patch = field(default_factory=lambda: NO_PATCH)
+    goto: tuple[Target, ...] | None = None
+    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The node asked questions that nobody answered yet."""
+
+    questions: tuple[StoredQuestion, ...]
+    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    cache: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The node raised. The error itself stays in the process; its name and text are kept."""
+
+    error_type: str
+    message: str
+    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    cache: JsonObject | None = None
+
+
+Outcome: TypeAlias = Done | Asked | Failed

@@ -1,0 +1,162 @@
+"""Where a thread stands between two commits, frame by frame.
+
+A frame is a graph at work; the thread's own graph is the frame with the path `""`. Everything that is due and everything
+recorded of it stands here, so a process that has read a position needs nothing else to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+from .ids import interrupt_key, task_id
+from .json import Json, JsonObject
+from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
+
+ROOT = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run of a node in a superstep; `payload` is what a `Send` lays over the state for this task alone."""
+
+    id: str
+    node: str
+    payload: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is recorded of one due task. `answers`, `cache` and `once` outlive pauses, failures, crashes and forks."""
+
+    outcome: Outcome | None = None
+    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    cache: JsonObject | None = None
+    once: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+
+    def open_questions(self) -> tuple[StoredQuestion, ...]:
+        """What this task asked and nobody answered yet, in the order asked."""
+        if not isinstance(self.outcome, Asked):
+            return ()
+        return tuple(q for q in self.outcome.questions if q.id not in self.answers)
+
+    def with_outcome(self, outcome: Outcome) -> Work:
+        answers = {**self.answers, **outcome.answers} if outcome.answers else self.answers
+        cache = self.cache if isinstance(outcome, Done) or outcome.cache is None else outcome.cache
+        return Work(outcome, answers, cache, self.once)
+
+
+UNTOUCHED = Work()
+NO_WORK: Mapping[str, Work] = MappingProxyType({})
+Marks: TypeAlias = Mapping[str, tuple[str, ...]]
+NO_MARKS: Marks = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A graph at work: the number of the superstep that is due, its tasks in scheduling order, what is recorded of them,
+    and the marks of half-arrived joins (join target to the sources that have arrived)."""
+
+    superstep: int
+    due: tuple[Task, ...] = ()
+    work: Mapping[str, Work] = field(default_factory=lambda: NO_WORK)
+    marks: Marks = field(default_factory=lambda: NO_MARKS)
+
+    def work_of(self, task: str) -> Work:
+        return self.work.get(task, UNTOUCHED)
+
+    def with_work(self, task: str, work: Work) -> Frame:
+        """The frame with one task's work recorded. It takes the table of this frame over, so that recording a thousand
+        tasks costs a thousand times one; the frame it was called on is used up."""
+        table = self.work if isinstance(self.work, dict) else dict(self.work)
+        table[task] = work
+        return replace(self, work=table)
+
+    def advanced(self, due: tuple[Task, ...], marks: Marks) -> Frame:
+        """The frame one superstep later."""
+        return Frame(self.superstep + 1, due, NO_WORK, marks)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A merge that cannot happen; only a new input or a fork goes on."""
+
+    field: str
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question with where it was asked."""
+
+    key: str
+    path: str
+    task: Task
+    question: StoredQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """When a question was first shown: the number of that pause, and its instant in Unix milliseconds of the store."""
+
+    pause: int
+    asked_at_ms: int
+
+
+NO_FRAMES: Mapping[str, Frame] = MappingProxyType({})
+NOTHING_LISTED: Mapping[str, Listing] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Every frame at work by its path, the open questions that people can see (by key), and the conflict where the
+    superstep's updates could not be merged."""
+
+    frames: Mapping[str, Frame] = field(default_factory=lambda: NO_FRAMES)
+    listed: Mapping[str, Listing] = field(default_factory=lambda: NOTHING_LISTED)
+    conflict: Conflict | None = None
+
+    @property
+    def root(self) -> Frame:
+        return self.frames.get(ROOT, Frame(0))
+
+    def with_frame(self, path: str, frame: Frame) -> Position:
+        return replace(self, frames={**self.frames, path: frame})
+
+    def asked(self) -> dict[str, OpenQuestion]:
+        """Every question that nobody answered yet, by its key, in scheduling order."""
+        return {
+            key: OpenQuestion(key, path, task, question)
+            for path, frame in self.frames.items()
+            for task in frame.due
+            for question in frame.work_of(task.id).open_questions()
+            for key in (interrupt_key(path, task.id, question.id),)
+        }
+
+    def open_questions(self) -> dict[str, OpenQuestion]:
+        """Those of them that a pause has shown: the ones that people can answer."""
+        return {key: found for key, found in self.asked().items() if key in self.listed}
+
+
+def tasks_of(targets: Iterable[Target]) -> tuple[Task, ...]:
+    """Number targets into tasks: a plain target named several times runs once, every `Send` is a task of its own."""
+    tasks: list[Task] = []
+    plain: set[str] = set()
+    count: dict[str, int] = {}
+    for target in targets:
+        node = target.node
+        if target.payload is None:
+            if node in plain:
+                continue
+            plain.add(node)
+        index = count.get(node, 0)
+        count[node] = index + 1
+        tasks.append(Task(task_id(node, index), node, target.payload))
+    return tuple(tasks)
+
+
+def merge_order(due: Iterable[Task]) -> list[Task]:
+    """The order in which updates merge: by node name, then scheduling order, so that timing never changes a result."""
+    return sorted(due, key=lambda task: task.node)

@@ -1,0 +1,1 @@
+"""Who makes it happen: asyncio lives here and nowhere below."""

@@ -1,0 +1,196 @@
+"""The two doors into the one async driver.
+
+Under `ainvoke` the driver is awaited as usual. Under `invoke` it is stepped by hand: it runs in the calling thread without
+any event loop, and hands out a coroutine where a superstep needs one (an async node or hook, several tasks, a timeout, a
+backoff). Such a coroutine runs in a loop of this call's own, which is opened on first need and kept to the call's end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from typing import Any, Protocol, TypeVar
+
+from ..errors import GraphConfigError
+from ..stores.base import Receipt, Refused, StateStore, Write
+from .committer import committer_of
+from .log import Entry, RunLog
+from .pool import STORES
+from .stream import Sink, StreamEvent
+
+T = TypeVar("T")
+
+
+class Door(Protocol):
+    """How a run waits. `steps_by_hand` says that a lone plain node runs in the calling thread."""
+
+    steps_by_hand: bool
+
+    async def in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine that needs an event loop."""
+
+    async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
+        """Commit a claim. `take` is called with the receipt even where the call is cancelled meanwhile, so that what was
+        claimed can be given back."""
+
+    async def commit(self, log: RunLog, entry: Entry) -> Receipt:
+        """Make an entry durable."""
+
+    async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
+        """The result of a query that may block."""
+
+    async def drained(self, sink: Sink) -> None:
+        """Until the consumer has taken every event."""
+
+
+class AsyncDoor:
+    """The driver as a coroutine of the caller's loop."""
+
+    steps_by_hand = False
+
+    async def in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        return await work
+
+    async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
+        if store.instant:
+            return _claimed(store, write, take)
+        committer = committer_of(store)
+        ticket = committer.submit(write)
+        try:
+            await ticket.future
+        finally:
+            committer.finish(ticket)
+            if isinstance(ticket.answer, Receipt):
+                take(ticket.answer)
+        if isinstance(ticket.answer, Receipt | Refused):
+            return ticket.answer
+        assert ticket.answer is not None
+        raise ticket.answer
+
+    async def commit(self, log: RunLog, entry: Entry) -> Receipt:
+        return await log.awrite(entry)
+
+    async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
+        return query() if store.instant else await STORES.run(query)
+
+    async def drained(self, sink: Sink) -> None:
+        await sink.taken()
+
+
+def _claimed(store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
+    (answer,) = store.commit([write])
+    if isinstance(answer, Receipt):
+        take(answer)
+    return answer
+
+
+class _HandOut:
+    """An awaitable that gives something to whoever steps the driver, and gets the answer back."""
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: Any) -> None:
+        self.what = what
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return (yield self.what)
+
+
+class BlockingDoor:
+    """The driver stepped by hand."""
+
+    steps_by_hand = True
+
+    async def in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        result: T = await _HandOut(work)
+        return result
+
+    async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
+        return _claimed(store, write, take)
+
+    async def commit(self, log: RunLog, entry: Entry) -> Receipt:
+        return log.write(entry)
+
+    async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
+        return query()
+
+    async def drained(self, sink: Sink) -> None:
+        await _HandOut(sink)
+
+
+def refuse_in_loop(method: str) -> None:
+    """Blocking forms do not run inside a running event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise GraphConfigError(
+        f"{method}() was called inside a running event loop, which it would block. Write 'await graph.a{method}(...)'"
+        f"{' or async for' if method == 'stream' else ''} there."
+    )
+
+
+def step_by_hand(driver: Coroutine[Any, Any, T], sink: Sink | None = None) -> Generator[StreamEvent, None, T]:
+    """Run a driver to its end in this thread, yielding the events of its sink as they come. Closing the generator ends
+    the driver at the point where it stands."""
+    runner: asyncio.Runner | None = None
+    answer: Any = None
+    error: BaseException | None = None
+    try:
+        while True:
+            try:
+                request = driver.send(answer) if error is None else driver.throw(error)
+            except StopIteration as end:
+                result: T = end.value
+                if sink is not None:
+                    yield from _take(sink)
+                return result
+            answer, error = None, None
+            if isinstance(request, Sink):
+                yield from _take(request)
+                continue
+            if runner is None:
+                runner = asyncio.Runner()
+            try:
+                answer = yield from _run(runner, request, sink)
+            except GeneratorExit:
+                raise
+            except BaseException as raised:
+                error = raised
+    finally:
+        driver.close()
+        if runner is not None:
+            runner.close()
+
+
+def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, T], sink: Sink | None) -> Generator[StreamEvent, None, T]:
+    """Run a coroutine in the runner's loop; with a sink, step out of the loop whenever there are events to give."""
+    if sink is None:
+        return runner.run(work, context=contextvars.copy_context())
+    task = runner.get_loop().create_task(work, context=contextvars.copy_context())
+    try:
+        while not task.done():
+            runner.run(_until(task, sink))
+            yield from _take(sink)
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            runner.run(_ended(task))
+
+
+async def _until(task: asyncio.Task[Any], sink: Sink) -> None:
+    sink.attach()
+    waiting = asyncio.ensure_future(sink.wait())
+    await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+
+async def _ended(task: asyncio.Task[Any]) -> None:
+    await asyncio.wait((task,))
+
+
+def _take(sink: Sink) -> Iterator[StreamEvent]:
+    while sink.events:
+        yield sink.events.popleft()

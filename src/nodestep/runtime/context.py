@@ -1,0 +1,333 @@
+"""What a running task can reach: its `NodeContext`, `interrupt()` and `interrupt_many()`.
+
+One scope belongs to one run of one task. It is found through a context variable, which is unset while routers, reducers
+and graph hooks run, so a question can only be asked where it can be answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+
+from ..errors import (
+    ContextNotProvidedError,
+    GraphConfigError,
+    GraphExecutionError,
+    GraphInterrupt,
+    NodestepError,
+)
+from ..hooks.contexts import NodeMiddlewareContext
+from ..model.ids import QUESTION_ID, idempotency_key, interrupt_key
+from ..model.interrupt import MISSING, Question
+from ..model.json import Json, JsonObject
+from ..model.limits import own_json, to_json
+from ..model.node import NodeSpec
+from ..model.outcome import StoredQuestion
+from ..model.position import ROOT, Task, Work
+
+if TYPE_CHECKING:
+    from .run import Run
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CURRENT: ContextVar[TaskScope | None] = ContextVar("nodestep_task", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A question that this run of the task asked, with its payload as given."""
+
+    question: StoredQuestion
+    payload: Any
+
+
+class TaskScope:
+    """One task while it runs; it is the node's `NodeContext`. What it gathers, the engine turns into an outcome."""
+
+    __slots__ = (
+        "_cache",
+        "_ids",
+        "_once_ids",
+        "attempt",
+        "closed",
+        "fault",
+        "hook_answers",
+        "once_results",
+        "raised",
+        "run",
+        "signals",
+        "spec",
+        "task",
+        "values",
+        "view",
+        "work",
+    )
+
+    def __init__(self, run: Run, task: Task, spec: NodeSpec, work: Work, values: dict[str, Any]) -> None:
+        self.run = run
+        self.task = task
+        self.spec = spec
+        self.work = work
+        self.values = values
+        self.view: Any = None
+        self.attempt = 1
+        self.closed = False
+        self.fault: Exception | None = None
+        self.raised: dict[str, Raised] = {}
+        self.signals: list[GraphInterrupt] = []
+        self.hook_answers: dict[str, Json] = {}
+        self.once_results: dict[str, Json] = {}
+        self._ids: set[str] = set()
+        self._once_ids: set[str] = set()
+        self._cache: JsonObject | None = None
+
+    def begin_attempt(self, number: int) -> None:
+        """Forget what the last try asked; what it recorded stays."""
+        self.attempt = number
+        self.fault = None
+        self.raised = {}
+        self.signals = []
+        self._ids = set()
+        self._once_ids = set()
+
+    # what a node reads
+
+    @property
+    def graph_name(self) -> str:
+        return self.run.blueprint.name
+
+    @property
+    def node(self) -> str:
+        return self.task.node
+
+    @property
+    def run_id(self) -> str:
+        return self.run.run_id
+
+    @property
+    def root_run_id(self) -> str:
+        return self.run.run_id
+
+    @property
+    def thread_id(self) -> str:
+        return self.run.thread_id
+
+    @property
+    def branch_id(self) -> str:
+        return self.run.branch_id
+
+    @property
+    def step(self) -> int:
+        return self.run.step
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    @property
+    def context(self) -> Any:
+        if self.run.context is None:
+            raise ContextNotProvidedError(
+                f"Node {self.task.node!r} reads ctx.context, and this call passed none. Pass it on every call, as in "
+                "invoke(..., context=...); a paused run's context is not stored."
+            )
+        return self.run.context
+
+    @property
+    def cache(self) -> JsonObject:
+        self._check_open("cache")
+        if self._cache is None:
+            self._cache = own_json(self.work.cache) if self.work.cache else {}
+        return self._cache
+
+    @property
+    def idempotency_key(self) -> str:
+        return idempotency_key(self.run.origin, self.run.frame.superstep, ROOT, self.task.id)
+
+    # what a node does
+
+    def emit(self, data: Any) -> None:
+        self._check_open("emit")
+        self.run.emit_custom(self, data)
+
+    def once(self, id: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        known = self._enter_once(id)
+        if known is not MISSING:
+            return known  # type: ignore[no-any-return]
+        result = self._once_result(id, function(*args, **kwargs))
+        self.run.record_once(self.task.id, id, result)
+        return own_json(result)  # type: ignore[no-any-return]
+
+    async def aonce(self, id: str, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        known = self._enter_once(id)
+        if known is not MISSING:
+            return known  # type: ignore[no-any-return]
+        result = self._once_result(id, await function(*args, **kwargs))
+        await self.run.arecord_once(self.task.id, id, result)
+        return own_json(result)  # type: ignore[no-any-return]
+
+    def _enter_once(self, id: str) -> Any:
+        self._check_open("once")
+        _check_id("once", id)
+        if id in self._once_ids:
+            raise GraphExecutionError(
+                f"Node {self.task.node!r} calls ctx.once with the id {id!r} twice in one run. Give each call its own id."
+            )
+        self._once_ids.add(id)
+        for results in (self.once_results, self.work.once):
+            if id in results:
+                return own_json(results[id])
+        return MISSING
+
+    def _once_result(self, id: str, value: Any) -> Json:
+        self._check_open("once")
+        result = to_json(value, f"the result of once({id!r}) in node {self.task.node!r}")
+        self.once_results[id] = result
+        return result
+
+    def _check_open(self, what: str) -> None:
+        if self.closed:
+            raise RuntimeError(
+                f"ctx.{what} of node {self.task.node!r} was used after its task had ended or timed out. Nothing was recorded."
+            )
+
+    # what the engine reads
+
+    def changed_cache(self) -> JsonObject | None:
+        """The cache to record with a pause or a failure, or `None` where it is as recorded."""
+        if self._cache is None:
+            return None
+        cache: JsonObject = to_json(self._cache, f"ctx.cache of node {self.task.node!r}")
+        return None if cache == (self.work.cache or {}) else cache
+
+    def ask(self, payload: Any, id: str) -> Any:
+        """The answer, if there is one; otherwise the question is noted, to be raised, and MISSING comes back."""
+        self._check_open("interrupt")
+        self._take_id(id)
+        for answers in (self.work.answers, self.hook_answers):
+            if id in answers:
+                return own_json(answers[id])
+        answer = self._ask_hooks(payload)
+        if answer is not None:
+            self.hook_answers[id] = to_json(answer, f"the on_interrupt answer to {id!r} in node {self.task.node!r}")
+            return own_json(self.hook_answers[id])
+        if self.run.store is None:
+            self.refuse(
+                GraphConfigError(
+                    f"Node {self.task.node!r} asks {id!r}, and nothing can pause without a store. Pass one, as in "
+                    "Graph(..., state_store=SQLiteStateStore('threads.db')), and a thread_id."
+                )
+            )
+        try:
+            stored = to_json(payload, f"the payload of question {id!r} in node {self.task.node!r}")
+        except NodestepError as error:
+            self.refuse(error)
+        self.raised[id] = Raised(StoredQuestion(id, stored), payload)
+        return MISSING
+
+    def pause(self) -> NoReturn:
+        """Raise the signal for the questions noted so far. The engine knows it by identity."""
+        first = next(iter(self.raised.values()), None)
+        id = first.question.id if first else ""
+        prompt = first.payload if first and isinstance(first.payload, str) else ""
+        signal = GraphInterrupt(interrupt_key(ROOT, self.task.id, id), prompt, self.task.node, self.run.thread_id)
+        self.signals.append(signal)
+        raise signal
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """End the task with `error` even where the node catches exceptions: it goes up as a pause does."""
+        self.fault = error
+        self.pause()
+
+    def _ask_hooks(self, payload: Any) -> Any:
+        """The first answer of a hook. A hook that raises ends the task, so that no `except` takes it for an answer."""
+        for hook in self.run.hooks.on_interrupt:
+            try:
+                answer = hook(self.hook_context(), payload)
+            except Exception as error:
+                self.refuse(error)
+            if answer is not None:
+                return answer
+        return None
+
+    def hook_context(self, update: Mapping[str, Any] | None = None) -> NodeMiddlewareContext:
+        run = self.run
+        return NodeMiddlewareContext(
+            run.blueprint.name,
+            self.task.node,
+            run.schema.view(self.values),
+            run.run_id,
+            run.thread_id,
+            run.step,
+            self.task.id,
+            run.run_id,
+            update,
+        )
+
+    def _take_id(self, id: str) -> None:
+        try:
+            _check_id("interrupt", id)
+            if id in self._ids:
+                raise GraphExecutionError(
+                    f"Node {self.task.node!r} asks the id {id!r} twice in one run. Give each question its own id."
+                )
+        except (ValueError, GraphExecutionError) as error:
+            self.fault = error
+            raise
+        self._ids.add(id)
+
+
+def _check_id(what: str, id: Any) -> None:
+    if not isinstance(id, str) or not QUESTION_ID.fullmatch(id):
+        shown = repr(id) if isinstance(id, str) and len(id) <= 256 else f"a {type(id).__name__}"
+        raise ValueError(
+            f"{what}() takes an id of 1 to 256 ASCII letters, digits, '_', '.' and '-', not {shown}. Choose a short name "
+            'for the question, e.g. id="approve".'
+        )
+
+
+def _scope(what: str) -> TaskScope:
+    scope = CURRENT.get()
+    if scope is None:
+        raise RuntimeError(
+            f"{what}() was called outside a running node. It works in nodes and node hooks, and in threads that carry "
+            "their context (asyncio.to_thread); not in routers, reducers, graph hooks or a thread pool of your own."
+        )
+    return scope
+
+
+def interrupt(payload: Any, *, id: str) -> Any:
+    """Ask a person, and return the answer.
+
+    The first time, the node stops here and the thread pauses; when it goes on, the node runs again from the top and this
+    call returns the answer, as JSON values. `id` names the question within one run of its node: 1 to 256 ASCII letters,
+    digits, `_`, `.` and `-`. The payload is anything that JSON can hold, at most 1 MiB.
+
+    Raises ValueError for a bad id, GraphExecutionError for an id used twice in one run, and RuntimeError outside a node.
+    Without a store the run fails with GraphConfigError.
+    """
+    scope = _scope("interrupt")
+    answer = scope.ask(payload, id)
+    if answer is MISSING:
+        scope.pause()
+    return answer
+
+
+def interrupt_many(questions: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask several questions in one pause: `{id: payload or Question(...)}`. Returns the answers by id.
+
+    Raises as `interrupt` does; TypeError for anything but a non-empty mapping.
+    """
+    if not isinstance(questions, Mapping) or not questions:
+        raise TypeError("interrupt_many takes a non-empty mapping from id to payload, as in {'legal': 'Approve?'}.")
+    scope = _scope("interrupt_many")
+    answers = {
+        id: scope.ask(question.payload if isinstance(question, Question) else question, id)
+        for id, question in questions.items()
+    }
+    if any(answer is MISSING for answer in answers.values()):
+        scope.pause()
+    return answers

@@ -1,0 +1,72 @@
+"""Leases: one daemon thread per store renews all that this process holds, whatever its nodes are doing."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
+from ..errors import StateStoreError
+from ..stores.base import StateStore
+
+Held = tuple[int, int]
+"""A lease: the branch's number and the epoch that claimed it."""
+
+
+class Leases:
+    """The leases of one store in this process. A holder is told, from the renewing thread, when its lease is gone."""
+
+    def __init__(self, store: StateStore) -> None:
+        self._store = store
+        self._pid = os.getpid()
+        self._changed = threading.Condition()
+        self._held: dict[Held, Callable[[], None]] = {}
+        self._thread: threading.Thread | None = None
+
+    def hold(self, lease: Held, on_lost: Callable[[], None]) -> None:
+        """Renew this lease from now on, every third of its length."""
+        with self._changed:
+            self._held[lease] = on_lost
+            if self._thread is None or self._pid != os.getpid():
+                self._pid = os.getpid()
+                self._thread = threading.Thread(target=self._renew, name="nodestep-lease", daemon=True)
+                self._thread.start()
+
+    def release(self, lease: Held) -> None:
+        """Renew it no longer."""
+        with self._changed:
+            self._held.pop(lease, None)
+
+    def _renew(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait(self._store.lease_s / 3)
+                if not self._held:
+                    self._thread = None
+                    return
+                held = list(self._held)
+            try:
+                still = self._store.renew(held)
+            except StateStoreError:
+                # The next round tries again; a lease that ends meanwhile is found lost at the next write.
+                continue
+            for lease, kept in zip(held, still, strict=True):
+                if not kept:
+                    with self._changed:
+                        on_lost = self._held.pop(lease, None)
+                    if on_lost is not None:
+                        on_lost()
+
+
+_leases: WeakKeyDictionary[StateStore, Leases] = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def leases_of(store: StateStore) -> Leases:
+    """The leases that this process holds in a store."""
+    with _making:
+        found = _leases.get(store)
+        if found is None:
+            found = _leases[store] = Leases(store)
+        return found

@@ -1,0 +1,113 @@
+"""The beginning of a run: read the branch, decide by the lifecycle, claim it. Everything is refused before the claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..engine.admit import GoOn, Stands, admit, admit_unknown
+from ..engine.plan import check_fits
+from ..engine.replay import Checkpoint, advance, record_to_bytes
+from ..engine.route import first_tasks
+from ..errors import ThreadBusyError
+from ..model.event import Answered, Continued, Fact, Started
+from ..model.position import ROOT, Frame
+from ..people.reading import replayed, stands
+from ..stores.base import Guard, New, Receipt, Status, Stored, Unchanged, Write
+from .log import RunLog
+from .routing import chooser
+from .run import Run
+
+TRIES = 3
+"""How often a claim that lost a race looks again; what it then finds decides."""
+
+
+async def begin(run: Run) -> None:
+    """Take the run to its first superstep: the branch claimed, the input or the answers in."""
+    if run.store is None:
+        run.values = run.schema.first_state(run.call.input)
+        run.frame = Frame(1, first_tasks(run.blueprint, chooser(run, run.values)))
+        return
+    store = run.store
+    for _ in range(TRIES):
+        stored = await run.door.ask_store(store, lambda: store.read(run.thread_id, run.branch_id))
+        claim = _first(run) if stored is None else _next(run, stored)
+        if isinstance(await run.door.claim(store, claim.write, partial(_take, run, claim)), Receipt):
+            return
+    raise ThreadBusyError(
+        f"Thread {run.thread_id!r} changed {TRIES} times while this call tried to claim it. Nothing was written and nothing "
+        "ran; call again."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """The write that claims a branch, and what holds once it is made."""
+
+    write: Write
+    values: dict[str, Any]
+    checkpoint: Checkpoint
+    facts: list[Fact]
+    resuming: bool
+    since_snapshot: int
+    snapshot_bytes: int
+
+
+def _first(run: Run) -> _Claim:
+    call = run.call
+    admit_unknown(run.thread_id, run.branch_id, call.input is not None and call.resume is None)
+    values = run.schema.first_state(call.input)
+    due = first_tasks(run.blueprint, chooser(run, values))
+    facts: list[Fact] = [Started(run.run_id, {"set": run.schema.dump(values)}, due)]
+    record = record_to_bytes(facts)
+    write = Write(run.thread_id, run.branch_id, New(run.blueprint.name), Status.RUNNING, record)
+    return _Claim(write, values, Checkpoint(), facts, False, 0, len(record))
+
+
+def _next(run: Run, stored: Stored) -> _Claim:
+    call, head = run.call, stored.head
+    if head.live:
+        admit(run.thread_id, Stands.RUNNING, Checkpoint().position, call.input is not None, call.resume)
+    checkpoint = replayed(stored)
+    admission = admit(run.thread_id, stands(head), checkpoint.position, call.input is not None, call.resume)
+    values = run.schema.load(checkpoint.state)
+    facts: list[Fact]
+    closes: tuple[str, ...] = ()
+    if isinstance(admission, GoOn):
+        check_fits(run.blueprint, checkpoint.position, run.thread_id)
+        facts = [Continued(run.run_id)]
+        if admission.answers:
+            resume = call.resume
+            assert resume is not None
+            facts.insert(0, Answered(admission.answers, resume.by, resume.note, call.source))
+            closes = tuple(admission.answers)
+    else:
+        values, patch = run.schema.next_state(values, call.input, f"{checkpoint.position.root.superstep}/input")
+        facts = [Started(run.run_id, patch, first_tasks(run.blueprint, chooser(run, values)))]
+    guard: Guard = Unchanged(head.no, head.epoch, head.sequence)
+    write = Write(run.thread_id, run.branch_id, guard, Status.RUNNING, record_to_bytes(facts), closes=closes)
+    since = sum(len(record.body) for record in stored.records)
+    snapshot_bytes = len(stored.snapshot) if stored.snapshot is not None else len(stored.records[0].body)
+    return _Claim(write, values, checkpoint, facts, isinstance(admission, GoOn), since, snapshot_bytes)
+
+
+def _take(run: Run, claim: _Claim, receipt: Receipt) -> None:
+    """The branch is ours: stand where the claim says."""
+    assert run.store is not None
+    run.log = RunLog(
+        run.store,
+        run.thread_id,
+        run.branch_id,
+        receipt,
+        bytes_since_snapshot=claim.since_snapshot + (len(claim.write.record) if claim.checkpoint.state else 0),
+        snapshot_bytes=claim.snapshot_bytes,
+    )
+    position = claim.checkpoint.position
+    for fact in claim.facts:
+        position = advance(position, fact, receipt.pause, receipt.at_ms)
+    run.values = claim.values
+    run.frame = position.frames[ROOT]
+    run.listed = position.listed
+    run.resuming = claim.resuming
+    run.origin = f"{run.store.id}/{receipt.no}"

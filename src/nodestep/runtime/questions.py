@@ -1,0 +1,65 @@
+"""The open questions of a run: as rows for the store, and as users hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..model.interrupt import Interrupt
+from ..model.position import Listing, OpenQuestion
+from ..people.inbox import instant
+from ..stores.base import QuestionRow
+from .run import Run
+from .task import TaskEnd
+
+
+def question_rows(run: Run) -> tuple[QuestionRow, ...]:
+    """The questions that no pause has shown yet."""
+    return tuple(
+        QuestionRow(key, question_body(found), found.question.assignee, found.question.expires_at_ms)
+        for key, found in run.position.asked().items()
+        if key not in run.listed
+    )
+
+
+def question_body(found: OpenQuestion) -> dict[str, Any]:
+    """What a question's row tells beside its columns."""
+    body = {
+        "id": found.question.id,
+        "node": found.task.node,
+        "task_id": found.task.id,
+        "payload": found.question.payload,
+    }
+    if found.question.answer_schema is not None:
+        body["schema"] = found.question.answer_schema
+    return body
+
+
+def open_interrupts(run: Run, ends: Mapping[str, TaskEnd]) -> dict[str, Interrupt]:
+    """Every open question by key; those asked in this run carry their payload as given."""
+    interrupts = {}
+    for key, found in run.position.asked().items():
+        end = ends.get(found.task.id)
+        raised = end.raised.get(found.question.id) if end is not None and end.raised is not None else None
+        payload = found.question.payload if raised is None else raised.payload
+        interrupts[key] = _interrupt(run, found, run.listed[key], payload)
+    return interrupts
+
+
+def _interrupt(run: Run, found: OpenQuestion, listing: Listing, payload: Any) -> Interrupt:
+    question = found.question
+    return Interrupt(
+        found.key,
+        question.id,
+        found.task.node,
+        found.task.id,
+        payload,
+        thread_id=run.thread_id,
+        branch_id=run.branch_id,
+        graph=run.blueprint.name,
+        pause=listing.pause,
+        answer_schema=question.answer_schema,
+        assignee=question.assignee,
+        asked_at=instant(listing.asked_at_ms),
+        expires_at=None if question.expires_at_ms is None else instant(question.expires_at_ms),
+    )

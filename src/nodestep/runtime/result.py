@@ -1,0 +1,48 @@
+"""What a run returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from ..model.interrupt import Interrupt
+from ..model.schema import StateSchema
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphResult(Generic[S]):
+    """How a run ended.
+
+    `status` is `"completed"` or `"interrupted"`; a paused run shows the state before the paused superstep, and its open
+    questions by key in `interrupts`. `step` is the last superstep, counted from 0 in this run. `checkpoint_id` is the id
+    of the last event stored, `None` without a store.
+    """
+
+    status: Literal["completed", "interrupted"]
+    thread_id: str
+    step: int
+    checkpoint_id: str | None
+    interrupts: Mapping[str, Interrupt]
+    _schema: StateSchema[S] = field(repr=False)
+    _values: dict[str, Any] = field(repr=False)
+
+    @property
+    def state(self) -> S:
+        """The state as the graph's state type; a copy of your own."""
+        return self._schema.result(self._values)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same as a dict."""
+        return self._schema.data(self._values)
+
+
+@dataclass(frozen=True, slots=True)
+class StateSnapshot(Generic[S]):
+    """A thread's state at one of its commits; `sequence` is the number of that commit on its branch."""
+
+    value: S
+    sequence: int

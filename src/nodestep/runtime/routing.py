@@ -1,0 +1,36 @@
+"""Asking the user's routers: on a copy of the merged state, with no task in sight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.route import Choose
+from ..errors import GraphExecutionError
+from ..model.blueprint import Branch
+from .run import Run
+
+
+def chooser(run: Run, values: dict[str, Any]) -> Choose:
+    """How `engine.route` asks a router about these values."""
+
+    def choose(branch: Branch, source: str) -> tuple[str, ...]:
+        key = branch.router(run.schema.view(values))
+        if branch.is_predicate and not isinstance(key, bool):
+            raise GraphExecutionError(
+                f"The predicate {branch.label!r} after {source!r} returned {type(key).__name__}; a predicate of when() "
+                "returns True or False."
+            )
+        try:
+            return branch.targets[key]
+        except (KeyError, TypeError):
+            known = ", ".join(map(repr, branch.targets))
+            raise GraphExecutionError(
+                f"The router {branch.label!r} after {source!r} returned a key that is not in its mapping: "
+                f"{_shown(key)}. Known keys: {known}."
+            ) from None
+
+    return choose
+
+
+def _shown(key: Any) -> str:
+    return repr(key) if isinstance(key, str | int | bool | None) and len(str(key)) <= 100 else f"a {type(key).__name__}"

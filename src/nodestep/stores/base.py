@@ -1,0 +1,214 @@
+"""What a store promises: rows and queries, atomically and durably. It never replays, and knows no graph.
+
+A store is a small blocking object that many threads may use at once. A *record* is the bytes of one commit of a branch;
+the store numbers the records of a branch from 1 without gaps (a fork goes on from where it left its parent), keeps them in
+order, and returns exactly the bytes it was given or raises StoreCorruptedError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+from ..model.json import JsonObject
+
+
+class Status(StrEnum):
+    """Where a branch stands. `RUNNING` with a dead or expired lease reads as cut off."""
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    READY = "ready"
+    FAILED = "failed"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """An open question as it is listed. `pause` is `None` until the store has numbered it; `body` is its JSON: `id`,
+    `node`, `task_id`, `payload` and what else it carries. Instants are Unix milliseconds by the store's clock."""
+
+    key: str
+    body: JsonObject
+    assignee: str | None = None
+    expires_at_ms: int | None = None
+    pause: int | None = None
+    asked_at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A branch as its row tells. `no` is never given twice by a store, not even after a delete. `epoch` grows with every
+    claim and is the fencing token of its owner; `live` says whether a lease is held right now (an owner known to be dead
+    does not count). `sequence` is the number of the last record."""
+
+    no: int
+    thread_id: str
+    branch_id: str
+    graph: str
+    status: Status
+    epoch: int
+    sequence: int
+    live: bool
+    created_at_ms: int
+    updated_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One commit of a branch, and which branch of the lineage holds it. `pause` is the number the store gave to the
+    questions that this commit opened."""
+
+    branch_no: int
+    sequence: int
+    at_ms: int
+    body: bytes
+    pause: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A branch read in one consistent look: the newest snapshot at or before the point asked for (with its sequence, 0
+    and `None` without one), the records after it up to that point, and the open questions of the branch now."""
+
+    head: Head
+    snapshot: bytes | None
+    snapshot_sequence: int
+    records: tuple[Record, ...]
+    questions: tuple[QuestionRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """The branch must not exist yet; `graph` is the name of the graph that starts it."""
+
+    graph: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The branch must be exactly as it was read, and nobody may hold a live lease on it."""
+
+    no: int
+    epoch: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """The writer must still hold the lease that it took with this epoch. `sequence` is the last record it wrote."""
+
+    no: int
+    epoch: int
+    sequence: int
+
+
+Guard: TypeAlias = New | Unchanged | Holding
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One atomic change of one branch: a record is appended, and its row and questions change with it.
+
+    `status=RUNNING` under `New` or `Unchanged` takes the lease (the epoch grows by one); under `Holding` it keeps it; any
+    other status drops it. `opens` are numbered together with one new pause number; a row that already carries a `pause`
+    keeps it. `closes` names keys that are no longer open. `snapshot` is stored for the sequence of this record.
+    """
+
+    thread_id: str
+    branch_id: str
+    guard: Guard
+    status: Status
+    record: bytes
+    opens: tuple[QuestionRow, ...] = ()
+    closes: tuple[str, ...] = ()
+    snapshot: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A write that happened: the branch, the epoch now, the record's sequence, its time, and the pause number if the
+    write opened questions."""
+
+    no: int
+    epoch: int
+    sequence: int
+    at_ms: int
+    pause: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A write whose guard did not hold, with the branch as it is now (`None`: there is none). Nothing of it was
+    written."""
+
+    head: Head | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An open question with the branch it belongs to."""
+
+    branch_no: int
+    thread_id: str
+    branch_id: str
+    graph: str
+    question: QuestionRow
+
+
+class StateStore(Protocol):
+    """The protocol. Every method may raise StoreBusyError, StoreFullError, StoreCorruptedError or StateStoreError.
+
+    `lease_s` is how long a lease lasts without renewal; `instant` says that calls never wait for a disk or a network, so
+    that an event loop may make them directly.
+    """
+
+    @property
+    def lease_s(self) -> float: ...
+
+    @property
+    def instant(self) -> bool: ...
+
+    @property
+    def id(self) -> str:
+        """A random text made with the store, the same for everyone who opens it."""
+
+    def now_ms(self) -> int:
+        """The store's clock, Unix milliseconds."""
+
+    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+        """Make the writes durable and answer each in order. What is ready from several threads shares one transaction.
+        A refused write leaves the others alone; an error raised means that nothing of this list was written."""
+
+    def read(self, thread_id: str, branch_id: str, upto: int | None = None) -> Stored | None:
+        """The branch at record `upto` (the last one without it), or `None` for an unknown branch. Records shared with
+        parents are found through them. Raises UnknownEventError for an `upto` beyond the last or pruned."""
+
+    def head(self, thread_id: str, branch_id: str) -> Head | None:
+        """The branch's row, or `None` for an unknown branch."""
+
+    def records(self, thread_id: str, branch_id: str, *, after: int = 0, limit: int = 1000) -> tuple[Record, ...]:
+        """A page of the branch's records in order, from sequence `after + 1` on; an open page never holds a lock."""
+
+    def questions(
+        self,
+        thread_id: str | None = None,
+        *,
+        branch_id: str | None = None,
+        graph: str | None = None,
+        assignee: str | None = None,
+        asked_before_ms: int | None = None,
+        limit: int = 100,
+        after: tuple[int, int, str] | None = None,
+    ) -> tuple[Listed, ...]:
+        """A page of open questions, oldest first: ordered by pause, branch number and key. `after` is that triple of the
+        last question seen."""
+
+    def renew(self, held: Sequence[tuple[int, int]]) -> list[bool]:
+        """Extend the leases named by (branch no, epoch); says for each whether it is still held."""
+
+    def close(self) -> None:
+        """Let go of what the store holds. A closed store raises StateStoreError."""

@@ -1,0 +1,205 @@
+"""The store over a SQL database: what `base.py` promises, once for every dialect.
+
+Knows transactions and queries by name, and neither a driver nor a line of SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from .base import Head, Holding, Listed, Receipt, Record, Refused, Status, Stored, Write
+from .clock import Clock
+from .connection import Connection, Database, Values
+from .group import GroupCommit
+from .owner import this_process
+from .reading import Reader
+from .rows import BranchRow, Counters, question_of
+from .writing import Leases, Prepared, Writer
+
+_QUESTION_COLUMNS = 8
+
+
+class _Writes:
+    """The writes of one commit call, and what came of them once they are durable."""
+
+    __slots__ = ("answers", "done", "writes")
+
+    def __init__(self, writes: list[Prepared]) -> None:
+        self.writes = writes
+        self.answers: list[Receipt | Refused] = []
+        self.done = False
+
+    def carry_out(self, writer: Writer) -> None:
+        self.answers = [writer.carry_out(write) for write in self.writes]
+
+
+class _Renewal:
+    """The leases of one renew call."""
+
+    __slots__ = ("answers", "done", "held")
+
+    def __init__(self, held: Sequence[tuple[int, int]]) -> None:
+        self.held = held
+        self.answers: list[bool] = []
+        self.done = False
+
+    def carry_out(self, writer: Writer) -> None:
+        self.answers = [writer.renew(no, epoch) for no, epoch in self.held]
+
+
+class SqlStateStore:
+    """A store on the database it is given; `lease_s` is in seconds."""
+
+    def __init__(self, database: Database, *, lease_s: float, clock: Clock) -> None:
+        self._database = database
+        self._queries = database.queries
+        self._lease_s = lease_s
+        self._clock = clock
+        self._begin()
+        self._id = database.read(self._read_counters).store_id
+
+    def _begin(self) -> None:
+        """Start with locks and an identity of this process's own."""
+        self._leases = Leases(this_process(), self._clock, int(self._lease_s * 1000))
+        self._group: GroupCommit[_Writes | _Renewal] = GroupCommit(self._execute)
+        self._ends: dict[int, tuple[int, int]] = {}
+        """Epoch and last sequence of the branches that this store holds: what a write must follow."""
+
+    @property
+    def lease_s(self) -> float:
+        """How long a lease lasts without renewal, in seconds."""
+        return self._lease_s
+
+    @property
+    def instant(self) -> bool:
+        """False: a call may wait for the disk or the network."""
+        return False
+
+    @property
+    def id(self) -> str:
+        """A random text made with the store."""
+        return self._id
+
+    def now_ms(self) -> int:
+        """The store's wall clock, Unix milliseconds."""
+        return self._clock.wall_ms()
+
+    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+        """Make the writes durable and answer each in order."""
+        at_ms = self._clock.wall_ms()
+        job = _Writes([Prepared(write, at_ms) for write in writes])
+        if writes:
+            self._group.submit(job)
+        return job.answers
+
+    def read(self, thread_id: str, branch_id: str, upto: int | None = None) -> Stored | None:
+        """The branch at record `upto`, or `None` for an unknown branch. Raises UnknownEventError."""
+        look = self._database.read(
+            lambda connection: Reader(connection, self._queries).look(thread_id, branch_id, upto)
+        )
+        if look is None:
+            return None
+        head = look.branch.head(self._leases.live(look.branch))
+        questions = tuple(question.row() for question in look.questions)
+        return Stored(head, look.snapshot, look.snapshot_sequence, look.records, questions)
+
+    def head(self, thread_id: str, branch_id: str) -> Head | None:
+        """The branch's row, or `None` for an unknown branch."""
+        branch = self._database.read(lambda connection: Reader(connection, self._queries).branch(thread_id, branch_id))
+        return None if branch is None else branch.head(self._leases.live(branch))
+
+    def records(self, thread_id: str, branch_id: str, *, after: int = 0, limit: int = 1000) -> tuple[Record, ...]:
+        """A page of the branch's records in order, from sequence `after + 1` on; none for an unknown branch."""
+        return self._database.read(
+            lambda connection: Reader(connection, self._queries).page(thread_id, branch_id, after, limit)
+        )
+
+    def questions(
+        self,
+        thread_id: str | None = None,
+        *,
+        branch_id: str | None = None,
+        graph: str | None = None,
+        assignee: str | None = None,
+        asked_before_ms: int | None = None,
+        limit: int = 100,
+        after: tuple[int, int, str] | None = None,
+    ) -> tuple[Listed, ...]:
+        """A page of open questions, oldest first."""
+        place = (-1, -1, "") if after is None else after
+        values: Values = (*place, max(limit, 0), branch_id, graph, assignee, asked_before_ms)
+        query = self._queries.page_of_questions
+        if thread_id is not None:
+            query, values = self._queries.page_of_questions_in_thread, (*values, thread_id)
+        rows = self._database.read(lambda connection: connection.rows(query, values))
+        listed = []
+        for row in rows:
+            branch = BranchRow.of(row[_QUESTION_COLUMNS:])
+            question = question_of(row[:_QUESTION_COLUMNS]).row()
+            listed.append(Listed(branch.no, branch.thread_id, branch.branch_id, branch.graph, question))
+        return tuple(listed)
+
+    def renew(self, held: Sequence[tuple[int, int]]) -> list[bool]:
+        """Extend the leases named by (branch no, epoch); says for each whether it is still held."""
+        job = _Renewal(held)
+        if held:
+            self._group.submit(job)
+        return job.answers
+
+    def close(self) -> None:
+        """Let go of the database. A closed store raises StateStoreError."""
+        with self._group.alone():
+            self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read_counters(self, connection: Connection) -> Counters:
+        return Counters.of(connection.rows(self._queries.read_counters))
+
+    def _execute(self, jobs: list[_Writes | _Renewal]) -> None:
+        if len(jobs) == 1 and isinstance(jobs[0], _Writes) and self._append(jobs[0]):
+            return
+
+        def work(connection: Connection) -> None:
+            writer = Writer(connection, self._queries, self._leases)
+            for job in jobs:
+                job.carry_out(writer)
+
+        self._database.write(work)
+        for job in jobs:
+            if isinstance(job, _Writes):
+                self._note_ends(job)
+            job.done = True
+
+    def _append(self, job: _Writes) -> bool:
+        """Carry out a write that is one statement without a transaction around it, and whose branch this store wrote
+        last. False where it is none such, or is to be refused."""
+        if len(job.writes) != 1:
+            return False
+        (prepared,) = job.writes
+        guard = prepared.write.guard
+        if prepared.append is None or prepared.write.snapshot is not None or not isinstance(guard, Holding):
+            return False
+        if self._ends.get(guard.no) != (guard.epoch, guard.sequence):
+            return False
+        if not self._database.write_one(self._queries.append_record, prepared.append):
+            del self._ends[guard.no]
+            return False
+        self._ends[guard.no] = (guard.epoch, guard.sequence + 1)
+        job.answers = [prepared.appended(guard)]
+        job.done = True
+        return True
+
+    def _note_ends(self, job: _Writes) -> None:
+        for prepared, answer in zip(job.writes, job.answers, strict=True):
+            if not isinstance(answer, Receipt):
+                continue
+            if prepared.write.status is Status.RUNNING:
+                self._ends[answer.no] = (answer.epoch, answer.sequence)
+            else:
+                self._ends.pop(answer.no, None)

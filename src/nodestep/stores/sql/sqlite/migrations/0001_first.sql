@@ -1,0 +1,62 @@
+-- The tables of a store.
+--
+-- A record or snapshot is found by one number: its branch's number shifted left by 32 bits, plus its sequence. So the
+-- records of a branch lie side by side in the order of history, and need no index.
+--
+-- Every row carries a checksum over all that readers take from it, save the lease, which errs on the safe side.
+
+-- One row. Counters only grow, so that no number is ever given twice.
+CREATE TABLE counters (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    store_id TEXT NOT NULL,
+    branch_no INTEGER NOT NULL,
+    pause INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
+) STRICT;
+
+-- `known_sequence` is the last record as of the last change of this row: a running branch may have gone on from there.
+CREATE TABLE branches (
+    no INTEGER PRIMARY KEY,
+    thread_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    parent_no INTEGER,
+    fork_sequence INTEGER NOT NULL,
+    graph TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    known_sequence INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    owner TEXT,
+    lease_until_ms INTEGER NOT NULL,
+    UNIQUE (thread_id, branch_id)
+) STRICT;
+
+CREATE TABLE records (
+    id INTEGER PRIMARY KEY,
+    at_ms INTEGER NOT NULL,
+    pause INTEGER,
+    checksum INTEGER NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE snapshots (
+    id INTEGER PRIMARY KEY,
+    checksum INTEGER NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE questions (
+    branch_no INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    pause INTEGER NOT NULL,
+    assignee TEXT,
+    expires_at_ms INTEGER,
+    asked_at_ms INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (branch_no, key)
+) STRICT, WITHOUT ROWID;
+
+-- Pages of open questions, oldest first. The primary key follows by itself.
+CREATE INDEX questions_by_pause ON questions (pause);

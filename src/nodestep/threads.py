@@ -1,0 +1,117 @@
+"""What can be asked of stored threads: the methods that a graph and a store share.
+
+Each asks `people` in a thread of ours, so that a store's disk never blocks the caller's event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from .model.event import History
+from .model.interrupt import Interrupt
+from .model.json import JsonObject
+from .model.page import Page
+from .people import history as past
+from .people import inbox
+from .runtime.pool import STORES
+from .stores.base import StateStore
+
+T = TypeVar("T")
+
+
+async def ask(store: StateStore, query: Callable[[], T]) -> T:
+    """The result of a query that may block."""
+    return query() if store.instant else await STORES.run(query)
+
+
+class Threads:
+    """Stored threads, asked for without running anything. Every method raises UnknownThreadError for a thread or branch
+    that the store does not have, unless it says otherwise."""
+
+    def _store_for(self, state_store: StateStore | None) -> StateStore:
+        raise NotImplementedError
+
+    async def exists(self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None) -> bool:
+        """Whether the store has the branch."""
+        store = self._store_for(state_store)
+        return await ask(store, lambda: past.exists(store, thread_id, branch_id))
+
+    async def history(
+        self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> History:
+        """Every event of the branch, oldest first."""
+        store = self._store_for(state_store)
+        return await ask(store, lambda: past.history(store, thread_id, branch_id))
+
+    async def load(
+        self,
+        thread_id: str,
+        at: str | None = None,
+        *,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> JsonObject:
+        """The state as JSON values, now or at the event with the id `at`. It needs neither the graph nor its types; a
+        field that the state type no longer has is still there. Raises UnknownEventError for an unknown or pruned event.
+        """
+        store = self._store_for(state_store)
+        return await ask(store, lambda: past.load(store, thread_id, branch_id, at))
+
+    async def pending(
+        self,
+        thread_id: str | None = None,
+        *,
+        branch_id: str | None = None,
+        graph: str | None = None,
+        assignee: str | None = None,
+        older_than: timedelta | None = None,
+        limit: int = 100,
+        after: str | None = None,
+        state_store: StateStore | None = None,
+    ) -> Page[Interrupt]:
+        """A page of open questions over all threads, oldest first; on all branches unless one is named.
+
+        `graph` and `assignee` keep those of one graph or person, `older_than` those asked longer ago. `limit` is 1 to
+        1,000; pass the page's `next` as `after` for the following one. An unknown thread has no questions.
+        """
+        store = self._store_for(state_store)
+
+        def query() -> Page[Interrupt]:
+            return inbox.pending(
+                store,
+                thread_id,
+                branch_id=branch_id,
+                graph=graph,
+                assignee=assignee,
+                older_than=older_than,
+                limit=limit,
+                after=after,
+            )
+
+        return await ask(store, query)
+
+    async def answer(
+        self,
+        thread_id: str,
+        answers: Mapping[str, Any],
+        *,
+        branch_id: str = "main",
+        pause: int | Mapping[str, int] | None = None,
+        by: str | None = None,
+        note: str | None = None,
+        state_store: StateStore | None = None,
+    ) -> tuple[str, ...]:
+        """Record answers by question key, without running anything; returns the keys that are still open.
+
+        When none is, the thread is ready: `invoke(None, thread_id=...)` continues it. `pause` refuses the answer when a
+        question it meets belongs to another pause; `by` and `note` are kept with it. Raises ResumeError for a key that is
+        not open or a thread that waits for nothing, ThreadBusyError while a run works on it.
+        """
+        store = self._store_for(state_store)
+
+        def query() -> tuple[str, ...]:
+            return inbox.answer(store, thread_id, answers, branch_id=branch_id, pause=pause, by=by, note=note)
+
+        return await ask(store, query)

@@ -1,0 +1,90 @@
+"""Many threads on one store: nothing is lost, nothing is written twice, and one claim wins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from nodestep.stores.base import New, Receipt, Refused, StateStore, Status, Write
+from tests.stores.writing import begin, bodies, done, go_on, one, pause, question, seen, unchanged, write
+
+THREADS = 8
+
+
+def together(work: Callable[[int], object]) -> list[object]:
+    """Run the work in eight threads that begin at the same moment."""
+    barrier = threading.Barrier(THREADS)
+
+    def run(number: int) -> object:
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(run, range(THREADS)))
+
+
+def one_of(store: StateStore, item: Write, _: int) -> Receipt | Refused:
+    return one(store, item)
+
+
+def test_threads_that_commit_at_the_same_time_lose_nothing(store: StateStore):
+    rounds = 40
+
+    def work(number: int) -> None:
+        thread = f"t{number}"
+        receipt = begin(store, thread, record=b"0")
+        for step in range(1, rounds):
+            status = Status.RUNNING if step < rounds - 1 else Status.COMPLETED
+            receipt = go_on(store, receipt, status, thread, record=b"%d" % step)
+
+    together(work)
+    for number in range(THREADS):
+        stored = seen(store, f"t{number}")
+        assert bodies(stored) == [b"%d" % step for step in range(rounds)]
+        assert stored.head.status is Status.COMPLETED
+
+
+def test_of_many_claims_at_the_same_time_one_wins(store: StateStore):
+    for round in range(10):
+        rested = begin(store, f"t{round}", Status.READY)
+        claim = write(unchanged(rested), thread=f"t{round}")
+        answers = together(partial(one_of, store, claim))
+        assert sum(isinstance(answer, Receipt) for answer in answers) == 1
+        assert seen(store, f"t{round}").head.sequence == 2
+
+
+def test_of_many_new_branches_at_the_same_time_one_is_made(store: StateStore):
+    for round in range(10):
+        answers = together(partial(one_of, store, write(New("g"), thread=f"t{round}")))
+        assert sum(isinstance(answer, Receipt) for answer in answers) == 1
+
+
+def test_pause_numbers_of_many_threads_are_all_different(store: StateStore):
+    numbers = together(lambda number: [pause(store, thread=f"{number}-{n}").pause for n in range(10)])
+    flat = [number for some in numbers for number in some]  # type: ignore[attr-defined]
+    assert len(set(flat)) == THREADS * 10
+    assert len(store.questions(limit=1000)) == THREADS * 10
+
+
+def test_readers_see_whole_commits_only(store: StateStore):
+    held = begin(store)
+    stop = threading.Event()
+
+    def look() -> bool:
+        while not stop.is_set():
+            stored = seen(store)
+            asked = [row.key for row in stored.questions]
+            interrupted = stored.head.status is Status.INTERRUPTED
+            if (asked == ["a:x", "b:y"]) != interrupted or len(stored.records) != stored.head.sequence:
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        looks = [pool.submit(look) for _ in range(4)]
+        for _ in range(30):
+            rested = go_on(store, held, Status.INTERRUPTED, opens=(question("a:x"), question("b:y")))
+            held = done(store, write(unchanged(rested), closes=("a:x", "b:y")))
+        stop.set()
+        assert all(seen_whole.result() for seen_whole in looks)
