@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from .model.node import Retry as Retry
     from .model.node import Send as Send
     from .model.page import Page as Page
+    from .model.records import AnswerRecord as AnswerRecord
+    from .model.records import BranchRecord as BranchRecord
+    from .model.records import ThreadRecord as ThreadRecord
     from .model.reducers import RemoveMessage as RemoveMessage
     from .model.reducers import Replace as Replace
     from .model.reducers import add as add
@@ -61,8 +64,9 @@ if TYPE_CHECKING:
     from .model.reducers import merge_dict as merge_dict
     from .model.reducers import replace as replace
     from .model.state import BaseState as BaseState
-    from .runtime.context import interrupt as interrupt
-    from .runtime.context import interrupt_many as interrupt_many
+    from .model.status import Status as Status
+    from .runtime.interrupts import interrupt as interrupt
+    from .runtime.interrupts import interrupt_many as interrupt_many
     from .runtime.result import GraphResult as GraphResult
     from .runtime.result import StateSnapshot as StateSnapshot
     from .runtime.stream import FinalEventData as FinalEventData
@@ -87,9 +91,11 @@ _HOME = {
     "model.interrupt": "Interrupt Question Resume",
     "model.node": "Command NodeContext Retry Send",
     "model.page": "Page",
+    "model.records": "AnswerRecord BranchRecord ThreadRecord",
+    "model.status": "Status",
     "model.reducers": "RemoveMessage Replace add add_messages merge_dict replace",
     "model.state": "BaseState",
-    "runtime.context": "interrupt interrupt_many",
+    "runtime.interrupts": "interrupt interrupt_many",
     "runtime.result": "GraphResult StateSnapshot",
     "runtime.stream": "FinalEventData InterruptEventData StreamEvent",
     "store": "InMemoryStateStore SQLiteStateStore",

@@ -60,7 +60,7 @@ class NodeTimeoutError(GraphExecutionError):
     def __init__(self, node_name: str, timeout: float) -> None:
         super().__init__(
             f"Node {node_name!r} took longer than its timeout of {timeout:g} s and was stopped. Nothing of it was "
-            "recorded; invoke(None) on the same thread runs it again."
+            "recorded; with a store, invoke(None) on the same thread runs it again."
         )
         self.node_name = node_name
         self.timeout = timeout
@@ -72,7 +72,7 @@ class GraphTimeoutError(GraphExecutionError):
     def __init__(self, graph_name: str, timeout: float) -> None:
         super().__init__(
             f"Graph {graph_name!r} spent more than its timeout of {timeout:g} s inside supersteps. What finished is "
-            "recorded; invoke(None) on the same thread goes on."
+            "recorded; with a store, invoke(None) on the same thread goes on."
         )
         self.graph_name = graph_name
         self.timeout = timeout
@@ -111,8 +111,8 @@ class RunLimitExceededError(NodestepError):
 
     def __init__(self, limit_name: str, limit_value: int) -> None:
         super().__init__(
-            f"The run reached {limit_name}={limit_value}. What finished is recorded; invoke(None) on the same thread "
-            f"goes on with a new budget, and Graph(..., {limit_name}=...) raises it."
+            f"The run reached {limit_name}={limit_value}. With a store, what finished is recorded, and invoke(None) on "
+            f"the same thread goes on with a new budget, and Graph(..., {limit_name}=...) raises it."
         )
         self.limit_name = limit_name
         self.limit_value = limit_value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from .errors import GraphConfigError
@@ -19,6 +20,7 @@ from .model.schema import StateSchema
 from .people.reading import load_branch
 from .runtime.blocking import AsyncDoor, BlockingDoor, refuse_in_loop, step_by_hand
 from .runtime.driver import drive
+from .runtime.editing import update_state
 from .runtime.result import GraphResult, StateSnapshot
 from .runtime.run import Call
 from .runtime.stream import Sink, StreamEvent, read_modes
@@ -118,7 +120,7 @@ class Graph(Threads, Generic[S]):
         """`ainvoke` for code without an event loop. A lone plain node runs in the calling thread."""
         refuse_in_loop("invoke")
         call = self._call(initial_state, thread_id, branch_id, resume, state_store, context)
-        steps = step_by_hand(drive(call, BlockingDoor()))
+        steps = step_by_hand(partial(drive, call, BlockingDoor()))
         try:
             next(steps)
         except StopIteration as end:
@@ -174,7 +176,7 @@ class Graph(Threads, Generic[S]):
         refuse_in_loop("stream")
         sink = Sink(read_modes(stream_mode))
         call = self._call(initial_state, thread_id, branch_id, resume, state_store, context)
-        return _events(step_by_hand(drive(call, BlockingDoor(), sink), sink))
+        return _events(step_by_hand(partial(drive, call, BlockingDoor(), sink), sink))
 
     # what stands
 
@@ -193,6 +195,26 @@ class Graph(Threads, Generic[S]):
         store = self._store_for(state_store)
         loaded = await ask(store, lambda: load_branch(store, thread_id, branch_id, at))
         return StateSnapshot(self._schema.result(self._schema.load(loaded.checkpoint.state)), loaded.sequence)
+
+    async def update_state(
+        self,
+        thread_id: str,
+        values: Mapping[str, Any],
+        *,
+        create: bool = False,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> str:
+        """Edit the stored state from outside a run, through the reducers; returns the id of the event.
+
+        It is no input: it starts nothing, and is allowed while the thread is paused or unfinished, whose task then sees it.
+        `create=True` makes a missing thread with these values. Raises StateUpdateError for a value that does not fit,
+        InvalidUpdateError for a field that a finished task of the open superstep replaces, ThreadBusyError while a run
+        works on the branch, UnknownThreadError without `create`.
+        """
+        store = self._store_for(state_store)
+        edit = partial(update_state, self.blueprint, store, thread_id, values, branch_id, create=create)
+        return await ask(store, edit)
 
     # pictures
 

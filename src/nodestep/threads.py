@@ -13,8 +13,10 @@ from .model.event import History
 from .model.interrupt import Interrupt
 from .model.json import JsonObject
 from .model.page import Page
+from .model.records import AnswerRecord, BranchRecord, ThreadRecord
+from .model.status import Status
+from .people import branches, inbox, listing, upkeep
 from .people import history as past
-from .people import inbox
 from .runtime.pool import STORES
 from .stores.base import StateStore
 
@@ -115,3 +117,79 @@ class Threads:
             return inbox.answer(store, thread_id, answers, branch_id=branch_id, pause=pause, by=by, note=note)
 
         return await ask(store, query)
+
+    async def branches(self, thread_id: str, *, state_store: StateStore | None = None) -> list[BranchRecord]:
+        """The branches of a thread, oldest first."""
+        store = self._store_for(state_store)
+        return await ask(store, lambda: branches.branches(store, thread_id))
+
+    async def fork(
+        self,
+        thread_id: str,
+        *,
+        from_: str,
+        name: str | None = None,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> BranchRecord:
+        """A new branch that stands where `branch_id` stood at the event with the id `from_`; the original is untouched.
+
+        It copies no events, and can be continued, or answered, like the original; where it does not stand in a pause it
+        takes new input as well. Without a `name` it is `fork-1`, `fork-2` and so on. Raises UnknownEventError for an
+        unknown or pruned event, GraphConfigError for a name that is taken.
+        """
+        store = self._store_for(state_store)
+        return await ask(store, lambda: branches.fork(store, thread_id, branch_id, from_=from_, name=name))
+
+    async def threads(
+        self,
+        *,
+        graph: str | None = None,
+        status: Status | str | None = None,
+        limit: int = 100,
+        after: str | None = None,
+        state_store: StateStore | None = None,
+    ) -> Page[ThreadRecord]:
+        """A page of threads, newest first, each with the status of its `"main"` branch: `running`, `unfinished` (cut off),
+        `interrupted`, `ready`, `failed`, `completed` or `cancelled`. `limit` is 1 to 1,000."""
+        store = self._store_for(state_store)
+        return await ask(store, lambda: listing.threads(store, graph=graph, status=status, limit=limit, after=after))
+
+    async def audit(
+        self,
+        thread_id: str | None = None,
+        *,
+        limit: int = 100,
+        after: str | None = None,
+        state_store: StateStore | None = None,
+    ) -> Page[AnswerRecord]:
+        """A page of decisions over all threads, or of one, oldest first: what was answered, by whom, why, when and from
+        where. It outlives `prune`. `limit` is 1 to 1,000. An unknown thread has no decisions."""
+        store = self._store_for(state_store)
+        return await ask(store, lambda: listing.audit(store, thread_id, limit=limit, after=after))
+
+    async def cancel(
+        self,
+        thread_id: str,
+        *,
+        reason: str | None = None,
+        branch_id: str = "main",
+        state_store: StateStore | None = None,
+    ) -> None:
+        """End a thread where it stands: its questions close, and a run that works on it stops at its next write with
+        ThreadCancelledError. A new input starts another turn. Raises ResumeError for one that is over already."""
+        store = self._store_for(state_store)
+        await ask(store, lambda: upkeep.cancel(store, thread_id, branch_id, reason=reason))
+
+    async def delete(self, thread_id: str, *, state_store: StateStore | None = None) -> None:
+        """Drop a thread with all its branches and their audit. Raises ThreadBusyError while a run works on one of them."""
+        store = self._store_for(state_store)
+        await ask(store, lambda: upkeep.delete(store, thread_id))
+
+    async def prune(
+        self, thread_id: str, *, keep: int, branch_id: str = "main", state_store: StateStore | None = None
+    ) -> None:
+        """Free what is older than the newest `keep` supersteps of a branch. Where it stands, its questions, its forks and
+        the audit stay; asking for a pruned event raises UnknownEventError."""
+        store = self._store_for(state_store)
+        await ask(store, lambda: upkeep.prune(store, thread_id, branch_id, keep=keep))

@@ -65,7 +65,7 @@ def test_row_state_store_a_call_may_bring_it(store):
 
 
 def test_row_interrupt_id_is_required(store):
-    graph = lone(lambda state: interrupt("Approve?"), store)  # type: ignore[call-arg]
+    graph = lone(lambda state: interrupt("Approve?"), store)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="id"):
         graph.invoke({}, thread_id="t")
 

@@ -124,7 +124,21 @@ def test_the_context_is_known_by_its_annotation():
     def positional(state, ctx: NodeContext, /):
         return state, ctx
 
-    for each in (late, early, by_keyword, first_and_keyword, keywords, behind_a_default, waits, positional):
+    @node
+    def state_by_keyword(*, state):
+        return state, "c"
+
+    for each in (
+        state_by_keyword,
+        late,
+        early,
+        by_keyword,
+        first_and_keyword,
+        keywords,
+        behind_a_default,
+        waits,
+        positional,
+    ):
         assert call(each) == ("s", "c"), each
 
 
@@ -169,6 +183,53 @@ def test_an_annotation_inside_a_closure_is_found():
         return review
 
     assert node(make()).spec.name == "review"
+
+
+def test_text_that_is_no_expression_is_no_context():
+    def review(state, ctx): ...
+
+    review.__annotations__ = {"state": "no type", "ctx": "NodeContext"}
+
+    assert node(review).spec.call is review
+
+
+def test_text_inside_a_type_is_read():
+    def review(state, ctx): ...
+
+    review.__annotations__ = {"state": "Refund", "ctx": Optional["model.NodeContext"]}
+
+    assert node(review).spec.call is review
+
+
+def test_a_name_that_is_bound_later_harms_nothing():
+    def make():
+        def review(state, ctx: NodeContext):
+            return later
+
+        made = node(review)
+        later = 3
+        return made
+
+    assert call(make()) == 3
+
+
+def test_an_annotation_that_means_itself_ends():
+    def review(state, ctx): ...
+
+    review.__globals__["Loop"] = "Loop"
+    review.__annotations__ = {"ctx": "Loop"}
+
+    with pytest.raises(GraphConfigError, match="'state' and 'ctx'"):
+        node(review)
+
+
+def test_the_innermost_name_counts():
+    from nodestep.model.node import NodeContext as Refund  # noqa: F401 - another meaning of a global name
+
+    @node
+    def review(state, ctx: Refund): ...
+
+    assert review.spec.call is review.__wrapped__
 
 
 def test_a_state_that_cannot_be_resolved_harms_nothing():

@@ -205,7 +205,8 @@ def test_a_name_must_be_in_the_graph_wherever_it_stands():
     found = problems(START >> a >> ["zzz", when(yes, "yyy", otherwise=END)], "www" >> END)
 
     for name in ("'nope'", "'zzz'", "'yyy'", "'www'"):
-        assert sum(f"names {name}" in line for line in found) == 1, found
+        [line] = [line for line in found if f"names {name}" in line]
+        assert line.endswith("Known nodes: a.")
 
 
 def test_end_in_quotes_is_told_as_such():
@@ -385,6 +386,11 @@ def test_routers_that_cannot_work_are_refused_where_they_are_written(router, wor
 @pytest.mark.parametrize("router", [bool, yes, lambda state, limit=3: True, functools.partial(yes), lambda *a: True])
 def test_what_takes_the_state_alone_is_a_router(router):
     assert when(router, "a", otherwise=END).router is router
+
+
+def test_a_router_without_a_signature_is_taken():
+    assert when(max, "a", otherwise=END).router is max
+    assert repr(when(max, "a", otherwise=END)) == "<when(max, ...)>"
 
 
 @pytest.mark.parametrize("mapping", [{}, ["a"], None, step("a")])

@@ -31,7 +31,7 @@ def without_nul(value):
 
 
 def nested(levels):
-    value = 1
+    value: object = 1
     for _ in range(levels):
         value = [value]
     return value

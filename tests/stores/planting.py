@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nodestep.stores.base import Head, StateStore, Status
+from nodestep.stores.base import Head, StateStore
+from nodestep.stores.branches import BranchRow
 from nodestep.stores.connection import Connection
 from nodestep.stores.memory import InMemoryStateStore, _Branch
-from nodestep.stores.rows import BranchRow
 from nodestep.stores.sqlite import SQLiteStateStore
 from tests.stores.writing import seen
 
@@ -21,22 +21,8 @@ def plant_fork(store: StateStore, parent: Head, sequence: int, branch: str) -> H
         store._by_no[no] = made
     else:
         assert isinstance(store, SQLiteStateStore)
-        row = BranchRow(
-            no=no,
-            thread_id=parent.thread_id,
-            branch_id=branch,
-            parent_no=parent.no,
-            fork_sequence=sequence,
-            graph=parent.graph,
-            created_at_ms=7,
-            status=Status.READY,
-            epoch=0,
-            known_sequence=sequence,
-            owner=None,
-            lease_until_ms=0,
-            sequence=sequence,
-            updated_at_ms=7,
-        )
+        new = BranchRow.new(no, parent.thread_id, branch, parent.graph, 7)
+        row = new._replace(parent_no=parent.no, fork_sequence=sequence, known_sequence=sequence)
 
         def plant(connection: Connection) -> None:
             connection.change(store._queries.add_branch, row.columns())

@@ -102,6 +102,13 @@ def test_a_lease_that_ended_and_that_nobody_took_can_be_renewed(store: StateStor
     assert seen(store).head.live
 
 
+def test_a_lease_from_before_the_clock_began_anew_is_over(store: StateStore, clock: StillClock):
+    held = begin(store)
+    clock.lease = 1_000
+    assert not seen(store).head.live
+    done(store, write(unchanged(held)))
+
+
 def test_the_wall_clock_has_no_say_in_leases(store: StateStore, clock: StillClock):
     begin(store)
     clock.wall += 10 * LEASE_MS

@@ -11,12 +11,12 @@ import pytest
 
 from nodestep.stores.owner import Owner, known_dead, this_process
 
-linux = pytest.mark.skipif(this_process().started is None, reason="this platform tells no start times")
+linux = pytest.mark.skipif(this_process(30_000).started is None, reason="this platform tells no start times")
 
 
 @pytest.fixture
 def me() -> Owner:
-    return this_process()
+    return this_process(30_000)
 
 
 @pytest.fixture
@@ -32,11 +32,13 @@ def child():
 
 def test_an_owner_reads_back_from_its_stored_form(me: Owner):
     assert Owner.from_json(me.to_json()) == me
-    bare = Owner(7, None, None, None)
+    bare = Owner(7, None, None, None, 1)
     assert Owner.from_json(bare.to_json()) == bare
 
 
-@pytest.mark.parametrize("text", ["", "null", "[]", "[1,2,3,4]", '["1",null,null,null]', "{", '{"pid":1}'])
+@pytest.mark.parametrize(
+    "text", ["", "null", "[]", "[1,2,3,4,5]", "[1,null,null,null]", '["1",null,null,null,1]', "{", '{"a":1}']
+)
 def test_any_other_text_is_no_owner(text: str):
     with pytest.raises(ValueError, match=r"owner|JSON|Expecting|double quotes"):
         Owner.from_json(text)
@@ -81,7 +83,7 @@ def test_an_owner_in_another_namespace_is_not_known_to_be_dead(me: Owner):
 
 
 def test_without_what_the_platform_tells_nobody_is_known_to_be_dead(me: Owner):
-    unknown = Owner(2**22 + 1, None, None, None)
+    unknown = Owner(2**22 + 1, None, None, None, 1)
     assert not known_dead(unknown, me)
     assert not known_dead(replace(me, pid=2**22 + 1), unknown)
     assert not known_dead(unknown, unknown)

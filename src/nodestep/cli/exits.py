@@ -90,4 +90,4 @@ def exit_of_run(error: BaseException) -> Exit:
 def epilog() -> str:
     """The codes as they stand at the end of every help text."""
     lines = ["Exit codes:", *(f"{code.value:>3}  {meaning}" for code, meaning in MEANING.items())]
-    return "\n\n".join(lines)
+    return "\n".join(lines)

@@ -56,6 +56,11 @@ def shown_json(value: Any, *, indent: int | None = None) -> str:
     return "".join(_pieces(text, keep_lines=True, as_json=True))
 
 
+def shown_drawing(text: str) -> list[str]:
+    """A drawing or a message of ours as safe lines: the backslashes in it are escapes already."""
+    return "".join(_pieces(text, keep_lines=True, as_json=True)).split("\n")
+
+
 def name(text: str) -> str:
     """An id or a name on a line of ours: bare where nothing in it can mislead, else in quotes; a long one by its ends."""
     if len(text) <= NAME_CHARACTERS:

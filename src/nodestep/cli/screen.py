@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, TypeAlias
 
-from .safe_text import in_bars, rows
+from .safe_text import BAR, GOES_ON, in_bars, rows
 
 Part: TypeAlias = str | tuple[str, str]
 """Text, or text and a style of rich, such as `("interrupted", "bold yellow")`."""
@@ -58,18 +58,21 @@ class Screen:
         for row in in_bars(lines, self.width - len(indent) - 1):
             (self.problem if error else self.say)(indent, (row[:1], "dim"), row[1:])
 
-    def explain(self, text: str, *, indent: str = "  ", error: bool = False) -> None:
-        """A sentence of ours that may hold names from outside. On a terminal it is broken into rows here, so that the
-        terminal breaks none at its left edge."""
+    def explain(self, text: str, *, title: str = "", error: bool = False) -> None:
+        """A safe sentence behind a title. What does not fit the terminal, and lines that names or values of others may have
+        brought in, stand behind bars."""
         stream = sys.stderr if error else sys.stdout
+        width = self.width - len(title) - 5 if _is_terminal(stream) else sys.maxsize
+        lead: tuple[Part, ...] = ((title, "bold red"), ": ") if title else ()
         for line in text.split("\n"):
-            whole = [line] if not _is_terminal(stream) else rows(line, self.width - len(indent) - 1)
-            for row in whole:
-                (self.problem if error else self.say)(indent, row)
+            for row in rows(line, width):
+                (self.problem if error else self.say)(*lead, row)
+                lead = ("  ", (GOES_ON, "dim"))
+            lead = ("  ", (BAR, "dim"))
 
-    def type(self, command: str, *, error: bool = False) -> None:
+    def type(self, command: str, *, indent: str = "  ", error: bool = False) -> None:
         """A command line to type; never broken, so that it can be copied."""
-        (self.problem if error else self.say)("  ", ("$ ", "dim"), (command, "cyan"))
+        (self.problem if error else self.say)(indent, ("$ ", "dim"), (command, "cyan"))
 
     def document(self, value: Any) -> None:
         """The JSON document, in ASCII."""

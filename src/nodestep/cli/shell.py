@@ -31,13 +31,18 @@ def _escaped(character: str) -> str:
         return _ESCAPES[character]
     if '"' <= character <= "~":
         return character
-    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
-def command(name: str, options: Mapping[str, object], *arguments: str) -> str:
+def command(name: str, options: Mapping[str, object], *arguments: str, first: str = "") -> str:
     """A nodestep command. An option that is `None` or False is left out, one that is True has no value, one that is a
-    list comes again for each item. Arguments come last, behind `--` where one could be taken for an option."""
+    list comes again for each item. Arguments come last, behind `--` where one could be taken for an option; `first` is
+    an argument that comes before the options where it can."""
     words = [PROGRAM, name]
+    if first.startswith("-"):
+        arguments = (first, *arguments)
+    elif first:
+        words.append(word(first))
     for option, value in options.items():
         if value is True:
             words.append(option)

@@ -42,7 +42,9 @@ class Reader:
         """The JSON object that a value stands for."""
         value = self.json(given, what)
         if not isinstance(value, dict):
-            raise Refusal(f"{what} takes a JSON object of state fields, such as '{{\"amount\": 80}}', not {_kind(value)}.")
+            raise Refusal(
+                f"{what} takes a JSON object of state fields, such as '{{\"amount\": 80}}', not {_kind(value)}."
+            )
         return value
 
     def _standard_input(self, what: str) -> str:
@@ -109,5 +111,12 @@ def described(value: Any) -> str:
 def _kind(value: Any) -> str:
     if value is None:
         return "null"
-    kinds: Mapping[type, str] = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
+    kinds: Mapping[type, str] = {
+        bool: "boolean",
+        int: "number",
+        float: "number",
+        str: "text",
+        list: "list",
+        dict: "object",
+    }
     return kinds[type(value)]

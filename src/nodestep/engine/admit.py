@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..errors import ResumeError, ThreadBusyError, UnknownThreadError
+from ..errors import InterruptExpiredError, ResumeError, ThreadBusyError, UnknownThreadError
 from ..model.interrupt import Resume
 from ..model.json import Json
 from ..model.position import Position
-from .answer import check_answers
-
-
-class Stands(Enum):
-    """Where a branch stands, seen from a call."""
-
-    RUNNING = "running"
-    INTERRUPTED = "interrupted"
-    READY = "ready"
-    UNFINISHED = "failed or cut off"
-    COMPLETED = "completed"
-    CANCELLED = "cancelled"
+from ..model.status import Status
+from .answer import check_answers, open_and_expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +21,11 @@ class StartTurn:
 
 @dataclass(frozen=True, slots=True)
 class GoOn:
-    """The unfinished superstep continues, with these answers (JSON, by key) where the call brought some."""
+    """The unfinished superstep continues: with the answers (JSON, by key) that the call brought, and these questions
+    closed by their deadline."""
 
-    answers: Mapping[str, Json]
+    answers: Mapping[str, Json] = field(default_factory=dict)
+    expired: tuple[str, ...] = ()
 
 
 Admission: TypeAlias = StartTurn | GoOn
@@ -47,50 +38,67 @@ def admit_unknown(thread_id: str, branch_id: str, has_input: bool) -> StartTurn:
     raise UnknownThreadError(thread_id, branch_id)
 
 
-def admit(thread_id: str, stands: Stands, position: Position, has_input: bool, resume: Resume | None) -> Admission:
-    """What a call on a known branch does; raises ThreadBusyError or ResumeError where it may not."""
-    if stands is Stands.RUNNING:
-        raise ThreadBusyError(
-            f"Another run works on thread {thread_id!r} right now. Nothing was written and nothing ran; call again when it "
-            "has ended."
-        )
-    questions = position.open_questions()
+def refuse_running(thread_id: str) -> ThreadBusyError:
+    """The error for a call on a branch that another run works on."""
+    return ThreadBusyError(
+        f"Another run works on thread {thread_id!r} right now. Nothing was written and nothing ran; call again when it has "
+        "ended."
+    )
+
+
+def admit(
+    thread_id: str, status: Status, position: Position, now_ms: int, has_input: bool, resume: Resume | None
+) -> Admission:
+    """What a call does on a known branch that nobody works on; raises ResumeError where it may not. `now_ms` is the
+    store's clock, by which questions expire."""
+    questions, expired = open_and_expired(position, now_ms)
+    if expired and not questions:
+        status = Status.READY
     if resume is not None:
-        if not questions:
-            raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {stands.value}.{_instead(stands)}")
-        return GoOn(check_answers(position, resume))
-    if has_input:
         if questions:
-            raise ResumeError(
-                f"Thread {thread_id!r} is paused and takes only answers, not a new input. Open: "
-                f"{', '.join(map(repr, questions))}. Answer with invoke(None, resume=Resume(...)), or fork the thread at an "
-                "earlier event to start it over."
+            return GoOn(check_answers(position, resume, now_ms), expired)
+        if expired:
+            raise InterruptExpiredError(
+                f"The deadline of {_names(expired)} on thread {thread_id!r} has passed, so the answer was not taken. Nothing "
+                f"ran. invoke(None, thread_id={thread_id!r}) goes on without it."
             )
-        if stands is Stands.READY:
-            raise ResumeError(
-                f"Every question of thread {thread_id!r} is answered and it has not gone on yet. Continue it with "
-                "invoke(None) first; the new input was not taken."
-            )
+        raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {status.value}.{_instead(status)}")
+    if has_input:
+        _check_takes_input(thread_id, status, questions)
         return StartTurn()
-    if stands in (Stands.COMPLETED, Stands.CANCELLED):
-        raise ResumeError(f"Thread {thread_id!r} is {stands.value}: there is nothing to go on with.{_instead(stands)}")
-    if stands is Stands.INTERRUPTED:
+    if status in (Status.COMPLETED, Status.CANCELLED):
+        raise ResumeError(f"Thread {thread_id!r} is {status.value}: there is nothing to go on with.{_instead(status)}")
+    if status is Status.INTERRUPTED:
         raise ResumeError(
-            f"Thread {thread_id!r} is paused. Open: {', '.join(map(repr, questions))}. Answer with invoke(None, "
-            "resume=Resume(...))."
+            f"Thread {thread_id!r} is paused. Open: {_names(questions)}. Answer with invoke(None, resume=Resume(...))."
         )
     if position.conflict is not None:
-        field, nodes = position.conflict.field, ", ".join(map(repr, position.conflict.nodes))
         raise ResumeError(
-            f"The last superstep of thread {thread_id!r} cannot merge: {nodes} wrote field {field!r}, whose reducer keeps "
-            "one value. Start a turn with a new input, or fork the thread at an earlier event."
+            f"The last superstep of thread {thread_id!r} cannot merge: {_names(position.conflict.nodes)} wrote field "
+            f"{position.conflict.field!r}, whose reducer keeps one value. Start a turn with a new input, or fork the thread "
+            "at an earlier event."
         )
-    return GoOn({})
+    return GoOn(expired=expired)
 
 
-def _instead(stands: Stands) -> str:
-    match stands:
-        case Stands.COMPLETED | Stands.CANCELLED:
-            return " Start a new turn with an input, as in invoke({...}, thread_id=...)."
-        case _:
-            return " Continue it with invoke(None, thread_id=...)."
+def _check_takes_input(thread_id: str, status: Status, questions: tuple[str, ...]) -> None:
+    if questions:
+        raise ResumeError(
+            f"Thread {thread_id!r} is paused and takes only answers, not a new input. Open: {_names(questions)}. Answer with "
+            "invoke(None, resume=Resume(...)), or fork the thread at an earlier event to start it over."
+        )
+    if status is Status.READY:
+        raise ResumeError(
+            f"Every question of thread {thread_id!r} is answered and it has not gone on yet. Continue it with invoke(None) "
+            "first; the new input was not taken."
+        )
+
+
+def _instead(status: Status) -> str:
+    if status in (Status.COMPLETED, Status.CANCELLED):
+        return " Start a new turn with an input, as in invoke({...}, thread_id=...)."
+    return " Continue it with invoke(None, thread_id=...)."
+
+
+def _names(keys: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, keys))

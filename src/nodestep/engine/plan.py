@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import GraphChangedError, did_you_mean
 from ..model.blueprint import Blueprint
+from ..model.ids import END
 from ..model.outcome import Asked, Done
 from ..model.position import Frame, Position, Task
 
@@ -27,14 +28,28 @@ def _must_run(frame: Frame, task: Task) -> bool:
 
 
 def check_fits(blueprint: Blueprint, position: Position, thread_id: str) -> None:
-    """Refuse a position that names nodes the graph no longer has."""
-    known = tuple(blueprint.nodes)
+    """Refuse a position that the graph no longer fits: nodes that are gone, and recorded payloads and updates that the
+    state type refuses now. Raises GraphChangedError."""
     frame = position.root
-    waiting = {task.node for task in frame.due} | set(frame.marks)
-    for name in sorted(waiting):
-        if name not in blueprint.nodes:
+    for name in sorted(_names(frame)):
+        if blueprint.name_now(name) not in blueprint.nodes:
             raise GraphChangedError(
                 f"Thread {thread_id!r} waits at node {name!r}, which graph {blueprint.name!r} no longer has. Nothing was "
                 f"written and nothing ran. Put the node back, or name it in @node(aliases=[{name!r}]) of the node that "
-                f"took its place.{did_you_mean(name, known)}"
+                f"took its place.{did_you_mean(name, tuple(blueprint.nodes))}"
             )
+    for task in frame.due:
+        if task.payload is not None:
+            blueprint.schema.payload_from_json(task.payload)
+        outcome = frame.work_of(task.id).outcome
+        if isinstance(outcome, Done) and outcome.patch:
+            blueprint.schema.update_from_patch(outcome.patch)
+
+
+def _names(frame: Frame) -> set[str]:
+    """Every node that the frame needs to go on."""
+    names = {task.node for task in frame.due} | set(frame.marks)
+    for work in frame.work.values():
+        if isinstance(work.outcome, Done) and work.outcome.goto:
+            names.update(target.node for target in work.outcome.goto if target.node != END)
+    return names

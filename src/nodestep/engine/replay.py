@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import StoreCorruptedError
 from ..model.canonical import decode, encode
 from ..model.event import (
     Answered,
+    Cancelled,
     Continued,
+    Expired,
     Fact,
+    Forked,
     OnceRecorded,
     Paused,
     RunCompleted,
     RunFailed,
     Started,
+    StateUpdated,
     SuperstepCompleted,
     TaskRecorded,
     fact_from_json,
@@ -30,6 +34,7 @@ from ..model.json import Json, JsonObject
 from ..model.outcome import NOTHING, Done
 from ..model.patch import apply
 from ..model.position import NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
+from ..model.status import Status
 
 
 @dataclass(slots=True)
@@ -53,7 +58,7 @@ class Checkpoint:
                 if isinstance(outcome, Done):
                     apply(self.state, outcome.patch)
             apply(self.state, fact.patch)
-        elif isinstance(fact, Started):
+        elif isinstance(fact, Started | StateUpdated):
             apply(self.state, fact.patch)
 
 
@@ -74,24 +79,44 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
         case Started(_, _, due):
             return Position({ROOT: Frame(position.root.superstep + 1, due)})
         case Answered(answers):
-            return _answered(position, answers)
+            return _closed(position, answers, _answered)
+        case Expired(keys):
+            return _closed(position, dict.fromkeys(keys), _expired)
+        case Continued():
+            return replace(position, status=Status.UNFINISHED)
         case Paused():
-            return _listed(position, pause, at_ms)
+            return replace(_listed(position, pause, at_ms), status=Status.INTERRUPTED)
         case RunFailed(_, _, _, conflict):
-            return replace(_listed(position, pause, at_ms), conflict=conflict)
-        case Continued() | RunCompleted():
+            return replace(_listed(position, pause, at_ms), conflict=conflict, status=Status.FAILED)
+        case RunCompleted():
+            return replace(position, status=Status.COMPLETED)
+        case Cancelled():
+            return Position({ROOT: Frame(position.root.superstep)}, status=Status.CANCELLED)
+        case StateUpdated() | Forked():
             return position
 
 
-def _answered(position: Position, answers: Mapping[str, Json]) -> Position:
+def _closed(position: Position, answers: Mapping[str, Json], close: Callable[[Work, str, Json], Work]) -> Position:
+    """The position with these questions closed; when none is left open, the branch is ready."""
     for key, value in answers.items():
         path, task, question_id = split_key(key)
         frame = position.frames[path]
-        work = frame.work_of(task)
-        work = replace(work, answers={**work.answers, question_id: value})
+        work = close(frame.work_of(task), question_id, value)
         position = position.with_frame(path, frame.with_work(task, work))
     listed = {key: listing for key, listing in position.listed.items() if key not in answers}
-    return replace(position, listed=listed)
+    return replace(position, listed=listed, status=position.status if listed else Status.READY)
+
+
+def _answered(work: Work, question_id: str, value: Json) -> Work:
+    return replace(work, answers={**work.answers, question_id: value})
+
+
+def _expired(work: Work, question_id: str, _: Json) -> Work:
+    """A question past its deadline takes its default; without one, `interrupt()` will say that it expired."""
+    for question in work.open_questions():
+        if question.id == question_id and question.has_default:
+            return replace(work, answers={**work.answers, question_id: question.default})
+    return replace(work, expired=(*work.expired, question_id))
 
 
 def _listed(position: Position, pause: int | None, at_ms: int) -> Position:
@@ -123,7 +148,8 @@ def snapshot_to_bytes(state: JsonObject, position: Position) -> bytes:
     frames = {path: _frame_to_json(frame) for path, frame in position.frames.items()}
     listed = {key: [listing.pause, listing.asked_at_ms] for key, listing in position.listed.items()}
     conflict = position.conflict and [position.conflict.field, list(position.conflict.nodes)]
-    return encode({"state": state, "frames": frames, "listed": listed, "conflict": conflict})
+    stored = {"state": state, "frames": frames, "listed": listed, "conflict": conflict, "status": position.status.value}
+    return encode(stored)
 
 
 def snapshot_from_bytes(body: bytes) -> Checkpoint:
@@ -135,6 +161,7 @@ def snapshot_from_bytes(body: bytes) -> Checkpoint:
             {path: _frame_from_json(frame) for path, frame in stored["frames"].items()},
             {key: Listing(*listing) for key, listing in stored["listed"].items()},
             None if conflict is None else Conflict(conflict[0], tuple(conflict[1])),
+            Status(stored["status"]),
         )
         return Checkpoint(stored["state"], position)
     except (ValueError, TypeError, KeyError, IndexError) as error:
@@ -168,9 +195,17 @@ def _work_to_json(work: Work) -> JsonObject:
         out["cache"] = work.cache
     if work.once:
         out["once"] = dict(work.once)
+    if work.expired:
+        out["expired"] = list(work.expired)
     return out
 
 
 def _work_from_json(stored: JsonObject) -> Work:
     outcome = outcome_from_json(stored["outcome"]) if "outcome" in stored else None
-    return Work(outcome, stored.get("answers", NOTHING), stored.get("cache"), stored.get("once", NOTHING))
+    return Work(
+        outcome,
+        stored.get("answers", NOTHING),
+        stored.get("cache"),
+        stored.get("once", NOTHING),
+        tuple(stored.get("expired", ())),
+    )

@@ -38,17 +38,20 @@ def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: 
     still waits for some of its sources."""
     followed: dict[str, tuple[str, ...]] = {}
     targets: list[Target] = []
-    marks = {join: set(sources) for join, sources in frame.marks.items()}
+    now = blueprint.name_now
+    marks = {now(join): set(map(now, sources)) for join, sources in frame.marks.items()}
     for task in frame.due:
         goto = done[task.id].goto
         if goto is not None:
             targets.extend(target for target in goto if target.node != END)
             continue
-        if task.node not in followed:
-            followed[task.node] = tuple(_follow(blueprint, task.node, choose))
-        targets.extend(Target(name) for name in followed[task.node] if name != END)
-        if blueprint.joins:
-            targets.extend(_arrive(blueprint, task.node, marks))
+        node = now(task.node)
+        if node not in followed:
+            followed[node] = tuple(_follow(blueprint, node, choose))
+        targets.extend(Target(name) for name in followed[node] if name != END)
+        for join in blueprint.joins_from(node) if blueprint.joins else ():
+            marks.setdefault(join.target, set()).add(node)
+    targets.extend(_full_joins(blueprint, marks))
     due = tasks_of(targets)
     if marks and not due:
         raise GraphExecutionError(_half_marked(blueprint, marks))
@@ -65,11 +68,11 @@ def _follow(blueprint: Blueprint, source: str, choose: Choose) -> Iterator[str]:
             yield from choose(edge, source)
 
 
-def _arrive(blueprint: Blueprint, node: str, marks: dict[str, set[str]]) -> Iterator[Target]:
-    for join in blueprint.joins_from(node):
-        arrived = marks.setdefault(join.target, set())
-        arrived.add(node)
-        if arrived.issuperset(join.sources):
+def _full_joins(blueprint: Blueprint, marks: dict[str, set[str]]) -> Iterator[Target]:
+    """The joins that all sources have reached, whose marks are cleared. Arrivals of one superstep are gathered first, so
+    that several from one source count once."""
+    for join in blueprint.joins if marks else ():
+        if marks.get(join.target, set()).issuperset(join.sources):
             del marks[join.target]
             yield Target(join.target)
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..model.event import (
     Answered,
+    Cancelled,
     Continued,
+    Expired,
     Fact,
+    Forked,
     HistoryEvent,
     Paused,
     RunCompleted,
     RunFailed,
     Started,
+    StateUpdated,
     SuperstepCompleted,
     TaskRecorded,
+    instant,
 )
-from ..model.ids import event_id
+from ..model.ids import event_id, interrupt_key
 from ..model.json import Json
-from ..model.outcome import Done
+from ..model.outcome import Asked, Done
 from ..model.position import Frame, Position
 from .replay import Checkpoint
 
@@ -52,7 +56,7 @@ def tell(
     for fact in facts:
         told.extend(_tell(fact, checkpoint.position, pause))
         checkpoint.apply((fact,), pause, at_ms)
-    created_at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    created_at = instant(at_ms)
     last = len(told) - 1
     return [
         HistoryEvent(
@@ -79,9 +83,21 @@ def _tell(fact: Fact, position: Position, pause: int | None) -> Iterator[Told]:
             yield Told("run_started", data={"run_id": run_id, "continued": True})
         case Answered(answers, by, note, source):
             yield Told("answered", data={"answers": dict(answers), "by": by, "note": note, "source": source})
+        case Expired(keys):
+            yield Told("expired", data={"questions": list(keys)})
+        case StateUpdated(patch):
+            yield Told("state_updated", data=patch)
+        case Cancelled(reason):
+            yield Told("cancelled", message=reason)
+        case Forked(origin):
+            yield Told("forked", data={"from": origin})
         case TaskRecorded(task, outcome, path):
             frame = position.frames[path]
             yield from _superstep_start(frame)
+            if isinstance(outcome, Asked):
+                for id, reason in outcome.rejected.items():
+                    key = interrupt_key(path, task, id)
+                    yield Told("answer_rejected", _node_of(frame, task), {"question": key}, message=reason)
             if isinstance(outcome, Done):
                 yield Told("node_completed", _node_of(frame, task), outcome.patch)
         case SuperstepCompleted(due, patch, _, path):

@@ -180,7 +180,7 @@ def _function_problems(function: Callable[..., Any], is_method: bool) -> Iterato
         yield "it yields. Return one update; what a run tells on its way goes through ctx.emit(...)."
     takes = signature.read(function, skip_self=is_method)
     if takes.parameters and takes.parameters[0].name == "cls" and _is_in_class(function):
-        yield ("it is a class method. Leave @node out and write node(TheClass.method, name='step') below the class.")
+        yield "it is a class method. Leave @node out and write node(TheClass.method, name='step') below the class."
         return
     yield from takes.problems(function.__name__)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -88,6 +89,20 @@ class Draft:
     def nodes(self) -> Mapping[str, Node]:
         """The node of each name; the first where several claim it."""
         return {name: nodes[0] for name, nodes in self.found.items()}
+
+    def meant(self, name: str) -> str:
+        """The node that a name was meant for: itself, or the nearest where there is no such node."""
+        return next(iter(self.near.get(name, ())), name)
+
+    @cached_property
+    def near(self) -> Mapping[str, list[str]]:
+        """For each name in the flow that no node has, the node's name that is nearest, if one is near."""
+        named = {target for s in self.statements for target in (s.source, *s.targets) if isinstance(target, str)}
+        named |= {name for _, c in self.choices for stage in c.targets.values() for name in names_in(stage.members)}
+        named |= {name for join in self.joins for name in (join.target, *join.sources)}
+        named |= {name for node in self.nodes.values() for name in node.spec.goto}
+        unknown = named - self.nodes.keys() - ids.RESERVED
+        return {name: get_close_matches(name, list(self.nodes), n=1) for name in unknown}
 
     def _appearing(self) -> Iterator[Node]:
         stages = (s for link in self.links for s in (link.source, link.target))

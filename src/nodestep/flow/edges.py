@@ -43,11 +43,6 @@ class End(str, Linkable):
 
     __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        """The name of the end in a blueprint."""
-        return ids.END
-
     def __repr__(self) -> str:
         return "END"
 
@@ -62,6 +57,9 @@ END: Final = End(ids.END)
 """Where a path ends: `last >> END`, `Command(goto=END)`, or a node's return value."""
 
 
+MOST_SHOWN = 12
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One side of a `>>`: what was written there, and whether it was a list."""
@@ -70,7 +68,8 @@ class Stage:
     is_list: bool
 
     def __str__(self) -> str:
-        inner = ", ".join(map(shown, self.members))
+        rest = ["..."] if len(self.members) > MOST_SHOWN else []
+        inner = ", ".join([*map(shown, self.members[:MOST_SHOWN]), *rest])
         return f"[{inner}]" if self.is_list else inner
 
 
@@ -104,7 +103,7 @@ class Chain(Linkable):
     def __str__(self) -> str:
         text, at = str(self.links[0].source), self.links[0].source
         for part in self.links:
-            text += f" >> {part.target}" if part.source == at else f", {part}"
+            text += f" >> {part.target}" if part.source is at else f", {part}"
             at = part.target
         return text
 

@@ -1,7 +1,7 @@
 """Which nodes a run can come to from START, over edges, branches, `goto` and joins, and what must have been decided on the
 way there.
 
-A misspelt name counts as the one it was surely meant for, so that one slip is not told as several.
+A misspelt name counts as the one it was meant for, so that one slip is not told as several.
 """
 
 from __future__ import annotations
@@ -76,19 +76,12 @@ def _after(way: Way, found: Mapping[str, Decisions]) -> Decisions:
     return before if way.choice is None else {**before, (way.source, way.choice): way.key}
 
 
-def meant(draft: Draft, name: str) -> str:
-    """The node that a name was meant for: itself, or the nearest where there is no such node."""
-    if name in draft.nodes or name in ids.RESERVED:
-        return name
-    return draft.nearest(name)
-
-
 def ways(draft: Draft) -> Iterator[Way]:
     """Every way from one node to another, in the order written."""
     for source, target, choice, key in _steps(draft):
-        yield Way(meant(draft, source), meant(draft, target), choice, key)
+        yield Way(draft.meant(source), draft.meant(target), choice, key)
     for join in draft.joins:
-        yield from (Way(meant(draft, source), meant(draft, join.target), join=join) for source in join.sources)
+        yield from (Way(draft.meant(source), draft.meant(join.target), join=join) for source in join.sources)
 
 
 def _steps(draft: Draft) -> Iterator[tuple[str, str, Choice | None, object]]:

@@ -35,7 +35,7 @@ def names_are_known(draft: Draft) -> Iterator[str]:
         elif name in former:
             advice = f"It is an alias, which only waiting threads use. Write {former[name]!r}."
         else:
-            advice = f"Known nodes: {_listed(draft.nodes)}.{did_you_mean(name, list(draft.nodes))}"
+            advice = f"Known nodes: {_listed(draft.nodes)}.{did_you_mean(name, draft.near.get(name, []))}"
         yield f"{where} names {name!r}, which is not in the graph. {advice}"
 
 

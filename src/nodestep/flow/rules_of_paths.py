@@ -9,7 +9,7 @@ from ..model import ids
 from .draft import Draft
 from .edges import shown_name
 from .node import Node
-from .reach import decided, meant, reached
+from .reach import decided, reached
 
 
 def graph_begins(draft: Draft) -> Iterator[str]:
@@ -22,7 +22,7 @@ def graph_begins(draft: Draft) -> Iterator[str]:
 
 def nodes_go_on(draft: Draft) -> Iterator[str]:
     """Every node has an edge, stands in a join, or declares where it goes by itself."""
-    going = {meant(draft, source) for source in draft.sources}
+    going = {draft.meant(source) for source in draft.sources}
     for node in draft.nodes.values():
         if node.name not in going and not node.spec.goto:
             yield f"Nothing follows {node.name!r}. Write {node.name} >> END, or the node that comes next."
@@ -48,7 +48,7 @@ def joins_can_be_complete(draft: Draft) -> Iterator[str]:
     causes = [join for join in waiting if not _all_in(draft, join.sources, possible)]
     for join in causes or waiting:
         found = possible if causes else arriving
-        late = ", ".join(repr(source) for source in join.sources if meant(draft, source) not in found)
+        late = ", ".join(repr(source) for source in join.sources if draft.meant(source) not in found)
         yield (
             f"The join [{', '.join(join.sources)}] >> {join.target} waits for {late}, which never arrives. Write an "
             "edge that leads there before the join, or take it out of the list."
@@ -75,4 +75,4 @@ def _begins(draft: Draft) -> bool:
 
 
 def _all_in(draft: Draft, names: Iterable[str], found: frozenset[str]) -> bool:
-    return all(meant(draft, name) in found for name in names)
+    return all(draft.meant(name) in found for name in names)

@@ -11,8 +11,10 @@ import ast
 import inspect
 import sys
 import typing
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import Parameter
 from types import FrameType, UnionType
 from typing import Any, TypeAlias
@@ -95,7 +97,7 @@ class Signature:
 
 
 def read(function: Callable[..., Any], *, skip_self: bool = False) -> Signature:
-    """What a node's function takes. Raises ValueError for a callable that has no signature."""
+    """What a node's function takes."""
     source = inspect.unwrap(function)
     names = _Names(getattr(source, "__func__", source))
     every = tuple(inspect.signature(function).parameters.values())[1 if skip_self else 0 :]
@@ -115,46 +117,49 @@ class _Names:
         self._globals: dict[str, Any] = getattr(function, "__globals__", {})
         self.unknown: set[str] = set()
 
-    def is_context(self, annotation: object) -> bool:
+    def is_context(self, annotation: Any) -> bool:
         """Whether an annotation is NodeContext, also as `NodeContext | None` or inside `Annotated`."""
-        if not isinstance(annotation, str):
-            return _means_context(annotation, self)
-        for names in self._namespaces():
-            try:
-                value = eval(annotation, self._globals, names)
-            except Exception:
-                continue
-            return _means_context(value, self)
-        self.unknown.add(annotation)
-        return _says_context(annotation)
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        if isinstance(annotation, str):
+            annotation = self._value(annotation)
+        if isinstance(annotation, str):
+            return _says_context(annotation)
+        origin = typing.get_origin(annotation)
+        if origin in (typing.Union, UnionType):
+            return any(map(self.is_context, typing.get_args(annotation)))
+        if origin is typing.Annotated:
+            return self.is_context(typing.get_args(annotation)[0])
+        kind = annotation if origin is None else origin
+        return isinstance(kind, type) and NodeContext in kind.__mro__
 
-    def _namespaces(self) -> Iterator[Mapping[str, Any]]:
-        yield {}
+    def _value(self, text: str) -> Any:
+        """What the text of an annotation means here; the text itself where it means nothing."""
+        try:
+            return eval(text, self._globals, self._locals)
+        except Exception:  # whatever the text does
+            self.unknown.add(text)
+            return text
+
+    @cached_property
+    def _locals(self) -> Mapping[str, Any]:
+        """The names around the function that are not global, the innermost first."""
         code = getattr(self._function, "__code__", None)
         if code is None:
-            return
+            return {}
         cells = zip(code.co_freevars, self._function.__closure__ or (), strict=False)
-        yield {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
-        outer = self._function.__qualname__.rpartition(".<locals>.")[0]
-        frame: FrameType | None = sys._getframe()
-        while outer and frame is not None:
-            if frame.f_code.co_qualname == outer and frame.f_globals is self._globals:
-                yield frame.f_locals
-            frame = frame.f_back
+        closure = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+        return ChainMap(closure, *_locals_around(self._function.__qualname__, self._globals))
 
 
-def _means_context(value: Any, names: _Names) -> bool:
-    if isinstance(value, str):
-        return names.is_context(value)
-    if isinstance(value, typing.ForwardRef):
-        return names.is_context(value.__forward_arg__)
-    origin = typing.get_origin(value)
-    if origin in (typing.Union, UnionType):
-        return any(_means_context(part, names) for part in typing.get_args(value))
-    if origin is typing.Annotated:
-        return _means_context(typing.get_args(value)[0], names)
-    kind = value if origin is None else origin
-    return isinstance(kind, type) and NodeContext in kind.__mro__
+def _locals_around(name: str, globals: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The locals of the function that is just defining the one of this qualified name."""
+    around = name.rpartition(".<locals>.")[0]
+    frame: FrameType | None = sys._getframe()
+    while around and frame is not None:
+        if frame.f_code.co_qualname == around and frame.f_globals is globals:
+            yield frame.f_locals
+        frame = frame.f_back
 
 
 def _says_context(annotation: str) -> bool:

@@ -46,11 +46,11 @@ class Middleware:
                     f"{cls.__name__}.{name} looks like a hook, and no hook has this name.{did_you_mean(name, HOOKS)} "
                     f"Hooks: {', '.join(HOOKS)}. Begin the name of a method of your own with '_'."
                 )
-            if name == "on_interrupt" and inspect.iscoroutinefunction(inspect.unwrap(member)):
-                raise GraphConfigError(
-                    f"{cls.__name__}.on_interrupt is async def, and interrupt() asks it without waiting. Write it as a "
-                    "plain def; to ask another service, do so in before_node or let the run pause."
-                )
+        if inspect.iscoroutinefunction(inspect.unwrap(cls.on_interrupt)):
+            raise GraphConfigError(
+                f"{cls.__name__}.on_interrupt is async def, and interrupt() asks it without waiting. Write it as a plain def; "
+                "to ask another service, do so in before_node or let the run pause."
+            )
 
     def before_graph(self, ctx: GraphMiddlewareContext) -> Any:
         """A run begins; `ctx.state` holds its input. An error here fails the run before any node."""
@@ -59,7 +59,7 @@ class Middleware:
         """The thread came to its end in this run. Not called for a run that pauses or fails."""
 
     def on_run_end(self, ctx: GraphMiddlewareContext, outcome: RunOutcome) -> Any:
-        """The run is over, in whichever way. Called once for every `before_graph` that was called."""
+        """The run is over, in whichever way. Called once for every `before_graph` that was called, one that raised too."""
 
     def before_node(self, ctx: NodeMiddlewareContext) -> Any:
         """A task is about to run. Return `Replacement(state)` to give the node another input for this call: a mapping is
@@ -79,12 +79,19 @@ class Middleware:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphHooks:
+    """The hooks of one middleware around a run: who was told that it began is told that it ended."""
+
+    before_graph: Callable[..., Any] | None
+    on_run_end: Callable[..., Any] | None
+
+
+@dataclass(frozen=True, slots=True)
 class HookTable:
     """The overridden hooks of a graph's middleware, each tuple in the order it is asked."""
 
-    before_graph: tuple[Callable[..., Any], ...] = ()
+    around_graph: tuple[GraphHooks, ...] = ()
     after_graph: tuple[Callable[..., Any], ...] = ()
-    on_run_end: tuple[Callable[..., Any], ...] = ()
     before_node: tuple[Callable[..., Any], ...] = ()
     after_node: tuple[Callable[..., Any], ...] = ()
     on_error: tuple[Callable[..., Any], ...] = ()
@@ -117,15 +124,16 @@ def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
     if not items:
         return NO_HOOKS
 
-    def overridden(name: str) -> tuple[Callable[..., Any], ...]:
-        return tuple(
-            getattr(item, name) for item in items if getattr(type(item), name) is not getattr(Middleware, name)
-        )
+    def hook(item: Middleware, name: str) -> Callable[..., Any] | None:
+        return getattr(item, name) if getattr(type(item), name) is not getattr(Middleware, name) else None
 
+    def overridden(name: str) -> tuple[Callable[..., Any], ...]:
+        return tuple(found for item in items if (found := hook(item, name)) is not None)
+
+    pairs = (GraphHooks(hook(item, "before_graph"), hook(item, "on_run_end")) for item in items)
     return HookTable(
-        before_graph=overridden("before_graph"),
+        around_graph=tuple(pair for pair in pairs if pair.before_graph or pair.on_run_end),
         after_graph=overridden("after_graph")[::-1],
-        on_run_end=overridden("on_run_end")[::-1],
         before_node=overridden("before_node"),
         after_node=overridden("after_node")[::-1],
         on_error=overridden("on_error")[::-1],

@@ -35,8 +35,8 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """A graph as a value. `edges` maps START and each node to its outgoing edges in the order written; `joins_from` maps
-    a node to the joins it is a source of."""
+    """A graph as a value. `edges` maps START and each node to its outgoing edges in the order written; `aliases` maps the
+    former names of nodes, under which stored threads may know them, to their names now."""
 
     name: str
     schema: StateSchema[Any]
@@ -47,5 +47,14 @@ class Blueprint:
     timeout_s: float | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
 
+    def name_now(self, node: str) -> str:
+        """The name of a node that a stored thread may know under a former one."""
+        return node if node in self.nodes else self.aliases.get(node, node)
+
+    def spec(self, node: str) -> NodeSpec:
+        """The node of that name, or of that former name."""
+        return self.nodes[self.name_now(node)]
+
     def joins_from(self, node: str) -> tuple[Join, ...]:
+        """The joins that a node is a source of."""
         return tuple(join for join in self.joins if node in join.sources)

@@ -17,10 +17,10 @@ from pydantic_core import PydanticSerializationError
 from ..errors import StateStoreError, StateUpdateError
 from .annotations import Reading, says_more
 from .canonical import decode, encode
-from .copying import own_copy, same
+from .copying import own_copy, same, same_json
 from .json import Json
 from .limits import NotJson, Unfit, holds_secret, own_json
-from .misfits import explain
+from .misfits import UNREADABLE, difference, explain
 from .shapes import Shape, shape_of
 
 _PLAIN_CONFIG = frozenset({"title", "extra", "frozen", "arbitrary_types_allowed", "use_attribute_docstrings", "strict"})
@@ -92,9 +92,11 @@ class Converter:
 
     def same(self, one: Any, other: Any) -> bool:
         """Whether two such values are the same to every reader."""
-        if self.shape is not None and self.shape.by_equality and type(one) is type(other):
+        if self.shape is None:
+            return same(one, other)
+        if self.shape.by_equality and type(one) is type(other):
             return bool(one == other)
-        return same(one, other)
+        return same_json(one, other)
 
     def check(self, value: Any) -> None:
         """Check the constraints on a value whose parts are known to fit."""
@@ -106,13 +108,19 @@ class Converter:
             )
 
     def _validated(self, value: Any) -> Any:
-        return self._told(self.adapter.validate_python, value)
+        return self._told(lambda value: self.adapter.validate_python(value), value)
 
     def _told(self, validate: Callable[..., Any], value: Any) -> Any:
         try:
             return validate(value)
         except ValidationError as found:
             reason = explain(found, self.reading.names)
+        except PydanticUserError as found:
+            if self.shape is None or found.code != "typed-dict-version":
+                raise
+            reason = (
+                "Input should have the declared types exactly; to convert values declare typing_extensions.TypedDict"
+            )
         except RecursionError:
             reason = "it is nested too deep, or holds itself"
         raise Unfit(StateUpdateError, reason)
@@ -126,8 +134,8 @@ class Converter:
             raise self._secret()
         raise Unfit(
             StateStoreError,
-            f"it holds a {name} where the annotation does not say so, and JSON would not bring it back as one; annotate "
-            "the field with that type, or use JSON values",
+            f"a {name} in it is not what the annotation says, and would not come back from JSON as one; annotate the field "
+            "with that type, or use JSON values",
         )
 
     def _there_and_back(self, value: Any) -> tuple[Any, Json]:
@@ -138,7 +146,7 @@ class Converter:
         try:
             back = self._from_json(text)
         except ValidationError:
-            back = _NOTHING
+            back = UNREADABLE
         if same(back, value):
             return back, stored
         raise self._lost(value, back)
@@ -175,7 +183,7 @@ class Converter:
     def _lost(self, value: Any, back: Any) -> Unfit:
         if holds_secret(value):
             return self._secret()
-        if self.reading.validators and (back is _NOTHING or type(back) is type(value)):
+        if self.reading.validators and (back is UNREADABLE or type(back) is type(value)):
             return Unfit(
                 StateUpdateError,
                 "its validators do not agree with themselves: run on the stored form they give another value; a validator "
@@ -183,9 +191,6 @@ class Converter:
             )
         return Unfit(
             StateStoreError,
-            "it does not come back from its JSON form as it was, e.g. fields of a subclass, an excluded or private field, "
-            "a kind of container or NaN would be lost; annotate the field with the type that it holds",
+            f"it would not come back from JSON as it was ({difference(value, back)}); annotate the field with the type that "
+            "it holds",
         )
-
-
-_NOTHING = object()

@@ -9,17 +9,16 @@ from __future__ import annotations
 import copy
 import datetime
 import decimal
-import enum
 import fractions
 import ipaddress
-import operator
 import pathlib
 import re
 import uuid
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
+from operator import is_
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -33,62 +32,126 @@ ATOMS: Final[frozenset[type]] = frozenset(
 """Types whose values never change, so that a copy may share them."""
 
 
+def is_flat(values: Iterable[Any]) -> bool:
+    """Whether none of the values can change."""
+    return ATOMS.issuperset(map(type, values))
+
+
+def copy_json(value: Any) -> Any:
+    """A copy of a value made of the exact types of JSON."""
+    kind = type(value)
+    if kind is dict:
+        own = value.copy()
+        for key, item in value.items():
+            if type(item) in _JSON_CONTAINERS:
+                own[key] = copy_json(item)
+        return own
+    if kind is list:
+        return value.copy() if is_flat(value) else list(map(copy_json, value))
+    return value
+
+
+_JSON_CONTAINERS: Final = frozenset({list, dict})
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """What `same` tells, of a value made of the exact types of JSON and what became of a copy of it."""
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict:
+        for key, item in one.items():
+            found = other.get(key, _NOTHING)
+            if found is not item and not same_json(item, found):
+                return False
+        return len(one) == len(other) and list(one) == list(other)
+    if kind is list:
+        return len(one) == len(other) and (all(map(is_, one, other)) or all(map(same_json, one, other)))
+    return _equal(one, other)
+
+
+_NOTHING: Final = object()
+
+
 def own_copy(value: Any) -> Any:
     """A copy that shares nothing that can change with the value."""
-    kind = type(value)
-    if kind in ATOMS:
-        return value
+    return _copier_of(type(value))(value)
+
+
+def _copier_of(kind: Any) -> Callable[[Any], Any]:
     copier = _COPIERS.get(kind)
     if copier is not None:
-        return copier(value)
-    if isinstance(value, enum.Enum | type):
-        return value
-    if isinstance(value, BaseModel) and kind.__deepcopy__ is BaseModel.__deepcopy__:
-        return _copy_model(value)
-    return copy.deepcopy(value)
+        return copier
+    if hasattr(kind, "__pydantic_fields__") and kind.__deepcopy__ is BaseModel.__deepcopy__:
+        return _copy_frozen_model if kind.model_config.get("frozen") else _copy_model
+    return copy.deepcopy
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _copy_list(value: list[Any]) -> list[Any]:
-    return [item if type(item) in ATOMS else own_copy(item) for item in value]
+    kinds = set(map(type, value))
+    if ATOMS.issuperset(kinds):
+        return value.copy()
+    if len(kinds) == 1:
+        return list(map(_copier_of(kinds.pop()), value))
+    return [own_copy(item) for item in value]
 
 
 def _copy_dict(value: dict[Any, Any]) -> dict[Any, Any]:
-    return {
-        key if type(key) in ATOMS else own_copy(key): item if type(item) in ATOMS else own_copy(item)
-        for key, item in value.items()
-    }
+    if not is_flat(value):
+        return {own_copy(key): own_copy(item) for key, item in value.items()}
+    return value.copy() if is_flat(value.values()) else {key: own_copy(item) for key, item in value.items()}
 
 
 def _copy_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    if is_flat(value):
+        return value
     own = tuple(map(own_copy, value))
-    return value if all(map(operator.is_, own, value)) else own
+    return value if all(map(is_, own, value)) else own
 
+
+def _copy_model(value: BaseModel) -> BaseModel:
+    own = object.__new__(type(value))
+    extra, private = _get_extra(value), _get_private(value)
+    _set_dict(own, _copy_dict(_get_dict(value)))
+    _set_fields_set(own, _get_fields_set(value).copy())
+    _set_extra(own, None if extra is None else _copy_dict(extra))
+    _set_private(own, None if private is None else _copy_dict(private))
+    return own
+
+
+def _copy_frozen_model(value: BaseModel) -> BaseModel:
+    if not _get_extra(value) and not _get_private(value):
+        held = _get_dict(value)
+        if is_flat(held.values()) or all(map(is_, map(own_copy, held.values()), held.values())):
+            return value
+    return _copy_model(value)
+
+
+def _slot(name: str) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
+    """Read and write an attribute of a model without asking its `__getattr__` and `__setattr__`."""
+    descriptor: Any = BaseModel.__dict__[name]
+    return descriptor.__get__, descriptor.__set__
+
+
+_get_dict, _set_dict = _slot("__dict__")
+_get_fields_set, _set_fields_set = _slot("__pydantic_fields_set__")
+_get_extra, _set_extra = _slot("__pydantic_extra__")
+_get_private, _set_private = _slot("__pydantic_private__")
 
 _COPIERS: Final[dict[type, Callable[[Any], Any]]] = {
+    **dict.fromkeys(ATOMS, _itself),
     list: _copy_list,
     dict: _copy_dict,
     tuple: _copy_tuple,
     set: lambda value: set(map(own_copy, value)),
     frozenset: lambda value: frozenset(map(own_copy, value)),
 }
-
-_set = object.__setattr__
-
-
-def _copy_model(value: BaseModel) -> BaseModel:
-    held = value.__dict__
-    copied = _copy_dict(held)
-    frozen = value.model_config.get("frozen") and not value.__pydantic_private__ and not value.__pydantic_extra__
-    if frozen and all(map(operator.is_, copied.values(), held.values())):
-        return value
-    own = object.__new__(type(value))
-    _set(own, "__dict__", copied)
-    _set(own, "__pydantic_fields_set__", set(value.__pydantic_fields_set__))
-    extra = value.__pydantic_extra__
-    _set(own, "__pydantic_extra__", None if extra is None else _copy_dict(extra))
-    private = value.__pydantic_private__
-    _set(own, "__pydantic_private__", None if private is None else _copy_dict(private))
-    return own
 
 
 def same(one: Any, other: Any) -> bool:
@@ -100,13 +163,52 @@ def same(one: Any, other: Any) -> bool:
         return False
     if kind in ATOMS:
         return _equal(one, other)
+    if kind is dict:
+        return _same_items(one, other) and _same_items(one.values(), other.values())
     if kind is list or kind is tuple:
-        return len(one) == len(other) and all(map(same, one, other))
-    if kind is dict or kind is OrderedDict:
-        return _same_dicts(one, other)
+        return _same_items(one, other)
+    if hasattr(kind, "__pydantic_fields__"):
+        return _same_models(one, other)
+    return _same_objects(one, other)
+
+
+def _same_items(one: Collection[Any], other: Collection[Any]) -> bool:
+    return len(one) == len(other) and (all(map(is_, one, other)) or all(map(same, one, other)))
+
+
+def _same_models(one: BaseModel, other: BaseModel) -> bool:
+    for get in (_get_dict, _get_extra, _get_private):
+        held, others = get(one), get(other)
+        if (held or others) and not same(held or {}, others or {}):
+            return False
+    return True
+
+
+def _same_objects(one: Any, other: Any) -> bool:
+    if is_dataclass(one):
+        names = [field.name for field in dataclass_fields(one)]
+        return all(same(getattr(one, name, None), getattr(other, name, None)) for name in names)
     if isinstance(one, set | frozenset):
         return _same_sets(one, other)
-    return _same_objects(one, other)
+    if isinstance(one, deque):
+        return one.maxlen == other.maxlen and _same_items(one, other)
+    if isinstance(one, defaultdict) and one.default_factory is not other.default_factory:
+        return False
+    if isinstance(one, dict):
+        return _same_items(one, other) and _same_items(one.values(), other.values()) and _equal(one, other)
+    if isinstance(one, tuple | list):
+        return _same_items(one, other) and _equal(one, other)
+    try:
+        return _equal(one, other)
+    except Exception:
+        return False
+
+
+def _same_sets(one: Any, other: Any) -> bool:
+    if one != other:
+        return False
+    kinds = {item: type(item) for item in one}
+    return all(kinds[item] is type(item) for item in other)
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -123,38 +225,3 @@ _TOLD_APART: Final[dict[type, Callable[[Any], Any]]] = {
     datetime.time: datetime.time.utcoffset,
 }
 """What tells two equal values of a type apart: the sign of zero, trailing zeros, the offset of an instant."""
-
-
-def _same_dicts(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
-    return len(one) == len(other) and all(map(same, one, other)) and all(map(same, one.values(), other.values()))
-
-
-def _same_sets(one: Any, other: Any) -> bool:
-    if one != other:
-        return False
-    kinds = {item: type(item) for item in one}
-    return all(kinds[item] is type(item) for item in other)
-
-
-def _same_objects(one: Any, other: Any) -> bool:
-    if isinstance(one, deque):
-        return one.maxlen == other.maxlen and same(list(one), list(other))
-    if isinstance(one, defaultdict) and one.default_factory is not other.default_factory:
-        return False
-    if isinstance(one, dict):
-        return _same_dicts(one, other) and _equal(one, other)
-    if isinstance(one, tuple | list):
-        return len(one) == len(other) and all(map(same, one, other)) and _equal(one, other)
-    if isinstance(one, BaseModel):
-        return (
-            same(one.__dict__, other.__dict__)
-            and same(one.__pydantic_extra__ or {}, other.__pydantic_extra__ or {})
-            and same(one.__pydantic_private__ or {}, other.__pydantic_private__ or {})
-        )
-    if is_dataclass(one):
-        names = [field.name for field in dataclass_fields(one)]
-        return all(same(getattr(one, name, None), getattr(other, name, None)) for name in names)
-    try:
-        return _equal(one, other)
-    except Exception:
-        return False

@@ -32,6 +32,8 @@ class Declared:
 
     def written(self, name: Any, writer: str) -> Field:
         """The field that a writer named. Raises StateUpdateError for an unknown one."""
+        if self.is_open and type(name) is str and name.isascii() and "\0" not in name:
+            return self._any
         field = self.by_name.get(name)
         if field is not None:
             return field

@@ -1,9 +1,9 @@
 """Views of a dict: a task's own copy of the state whose large fields are copied on first read.
 
-The keys of unread fields stand in the dict from the start, with a placeholder for the value that no reader of Python sees.
-C code that reads a dict without asking it (some JSON encoders, pydantic's validators) finds the placeholder and fails with
-its name, rather than miss a field; `dict(state)` is what to give such code. Once everything has been read the overrides are
-gone.
+The keys of unread fields stand in the dict from the start, with a placeholder for the value that no reader of Python sees;
+pydantic asks it for the value. Other C code that reads a dict behind its back (orjson, for one) finds the placeholder and
+fails with its name, rather than miss a field: `dict(state)` is what to give such code. Once everything has been read the
+overrides are gone.
 """
 
 from __future__ import annotations
@@ -12,64 +12,73 @@ import threading
 from collections.abc import Callable, ItemsView, Iterator, ValuesView
 from typing import Any, Final
 
+from pydantic_core import SchemaSerializer
+from pydantic_core.core_schema import any_schema, plain_serializer_function_ser_schema
+
 Copier = Callable[[str], Any]
-"""Makes the view's own copy of a field, by its name."""
+"""Makes a view's own copy of a field, by its name."""
 
 filling: Final = threading.RLock()
 """Held while fields are copied, so that the threads of one node get one copy."""
 
 
 class UnreadFieldOfStateUseDictOfState:
-    """The placeholder. Its name is what an error of C code shows."""
+    """The placeholder of a field; its name is what an error of C code shows. `read` makes the copy, once."""
 
-    __slots__ = ()
+    __slots__ = ("_copier", "_name", "_value")
+
+    __pydantic_serializer__ = SchemaSerializer(
+        any_schema(serialization=plain_serializer_function_ser_schema(lambda unread: unread.read()))
+    )
+
+    def __init__(self, copier: Copier, name: str) -> None:
+        self._copier: Copier | None = copier
+        self._name = name
+        self._value: Any = None
+
+    def read(self) -> Any:
+        with filling:
+            if self._copier is not None:
+                self._value = self._copier(self._name)
+                self._copier = None
+            return self._value
 
     def __repr__(self) -> str:
-        return "<a field that was not read yet; give this code dict(state)>"
+        return f"<field {self._name!r} was not read yet; give this code dict(state)>"
 
 
-UNREAD: Final = UnreadFieldOfStateUseDictOfState()
+Unread = UnreadFieldOfStateUseDictOfState
 
 
 class State(dict[str, Any]):
     """A view whose fields have all been read. Its copies, deep ones and pickled ones included, are plain dicts."""
 
-    __slots__ = ("_copier",)
+    __slots__ = ()
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
         return dict, (dict(self),)
 
 
 class UnreadState(State):
-    """A view with fields that `copier` copies when they are read. `fill` copies all that are left."""
+    """A view in which some values are placeholders. `fill` copies what is left of them."""
 
     __slots__ = ()
 
-    def __init__(self, held: dict[str, Any], copier: Copier) -> None:
-        dict.update(self, held)
-        self._copier = copier
-
     def __getitem__(self, key: str) -> Any:
         value = dict.__getitem__(self, key)
-        return self._read(key) if value is UNREAD else value
-
-    def _read(self, key: str) -> Any:
-        with filling:
-            value = dict.__getitem__(self, key)
-            if value is UNREAD:
-                value = self._copier(key)
-                dict.__setitem__(self, key, value)
-            return value
+        if type(value) is Unread:
+            value = value.read()
+            dict.__setitem__(self, key, value)
+        return value
 
     def fill(self) -> State:
         """Copy every unread field; the view then is a plain dict in all but name."""
         with filling:
             if type(self) is UnreadState:
                 for key, value in dict.items(self):
-                    if value is UNREAD:
-                        dict.__setitem__(self, key, self._copier(key))
+                    if type(value) is Unread:
+                        dict.__setitem__(self, key, value.read())
                 self.__class__ = State  # type: ignore[assignment]
-                del self._copier
         return self
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -105,10 +114,10 @@ class UnreadState(State):
         return self.copy()
 
     def __eq__(self, other: object) -> bool:
-        return dict.__eq__(self.fill(), other)
+        return dict.__eq__(self.fill(), other.fill() if type(other) is UnreadState else other)
 
     def __ne__(self, other: object) -> bool:
-        return dict.__ne__(self.fill(), other)
+        return dict.__ne__(self.fill(), other.fill() if type(other) is UnreadState else other)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from .json import Json, JsonObject
@@ -41,6 +41,14 @@ class Answered:
     by: str | None = None
     note: str | None = None
     source: str = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """Deadlines passed, by question key: these questions closed without a person, with their default where they have
+    one."""
+
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,27 @@ class RunFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class StateUpdated:
+    """The state was edited from outside a run."""
+
+    patch: Patch
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The thread was ended from outside; what was open is closed."""
+
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """The branch began here, as a copy of where its parent stood at an event."""
+
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunCompleted:
     """The thread came to its end; a new input starts another turn."""
 
@@ -97,12 +126,16 @@ Fact: TypeAlias = (
     Started
     | Continued
     | Answered
+    | Expired
     | TaskRecorded
     | OnceRecorded
     | SuperstepCompleted
     | Paused
     | RunFailed
     | RunCompleted
+    | StateUpdated
+    | Cancelled
+    | Forked
 )
 
 
@@ -147,8 +180,10 @@ def outcome_to_json(outcome: Outcome) -> JsonObject:
                 out["patch"] = patch
             if goto is not None:
                 out["goto"] = [t.node if t.payload is None else [t.node, t.payload] for t in goto]
-        case Asked(questions, _, cache):
+        case Asked(questions, _, cache, rejected):
             out["asked"] = [_question_to_json(question) for question in questions]
+            if rejected:
+                out["rejected"] = dict(rejected)
             if cache is not None:
                 out["cache"] = cache
         case Failed(error_type, message, _, cache):
@@ -163,7 +198,12 @@ def outcome_to_json(outcome: Outcome) -> JsonObject:
 def outcome_from_json(stored: JsonObject) -> Outcome:
     answers = stored.get("answers", NOTHING)
     if "asked" in stored:
-        return Asked(tuple(_question_from_json(q) for q in stored["asked"]), answers, stored.get("cache"))
+        return Asked(
+            tuple(_question_from_json(q) for q in stored["asked"]),
+            answers,
+            stored.get("cache"),
+            stored.get("rejected", NOTHING),
+        )
     if "error" in stored:
         error_type, message = stored["error"]
         return Failed(error_type, message, answers, stored.get("cache"))
@@ -205,6 +245,14 @@ def fact_to_json(fact: Fact) -> list[Json]:
             return out if conflict is None else [*out, [conflict.field, list(conflict.nodes)]]
         case RunCompleted():
             return ["end"]
+        case Expired(keys):
+            return ["expire", list(keys)]
+        case StateUpdated(patch):
+            return ["edit", patch or {}]
+        case Cancelled(reason):
+            return ["cancel", reason]
+        case Forked(origin):
+            return ["fork", origin]
 
 
 def fact_from_json(stored: list[Json]) -> Fact:
@@ -239,7 +287,20 @@ def fact_from_json(stored: list[Json]) -> Fact:
             )
         case "end":
             return RunCompleted()
+        case "expire":
+            return Expired(tuple(rest[0]))
+        case "edit":
+            return StateUpdated(*rest)
+        case "cancel":
+            return Cancelled(*rest)
+        case "fork":
+            return Forked(*rest)
     raise ValueError(f"unknown fact {tag!r}")
+
+
+def instant(at_ms: int) -> datetime:
+    """A store's Unix milliseconds as a UTC instant."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
 @dataclass(frozen=True, slots=True)

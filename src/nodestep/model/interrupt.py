@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from .json import JsonObject
@@ -21,9 +21,17 @@ MISSING: Final[Any] = _Missing()
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question for `interrupt_many`, where a bare payload would do as well."""
+    """A question for `interrupt_many`, with what `interrupt` takes beside its id.
+
+    `answer` is the type of the answer, `expires` a duration or an aware instant after which it closes, `default` the answer
+    it then takes, `assignee` who should answer; `None` for `answer`, `expires` and `assignee` means none.
+    """
 
     payload: Any
+    answer: Any = field(default=None, kw_only=True)
+    expires: timedelta | datetime | None = field(default=None, kw_only=True)
+    default: Any = field(default=MISSING, kw_only=True)
+    assignee: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,13 @@ class Interrupt:
     assignee: str | None = field(default=None, compare=False)
     asked_at: datetime | None = field(default=None, compare=False)
     expires_at: datetime | None = field(default=None, compare=False)
+
+
+def check_pause(pause: Any) -> None:
+    """Raises TypeError for anything but a pause number, a mapping from question key to one, or `None`."""
+    numbers = pause.values() if isinstance(pause, Mapping) else (pause,)
+    if pause is not None and not all(type(number) is int for number in numbers):
+        raise TypeError("pause= takes the number of a pause, or {key: number}, as a question's `pause` tells it.")
 
 
 class Resume:
@@ -72,6 +87,7 @@ class Resume:
             )
         if answers is not None and not isinstance(answers, Mapping):
             raise TypeError(f"Resume(answers=...) takes a mapping from key to value, not {type(answers).__name__}.")
+        check_pause(pause)
         self.value = value
         self.answers = None if answers is None else dict(answers)
         self.pause = pause

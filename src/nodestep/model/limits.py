@@ -77,22 +77,28 @@ def check_scalar(value: str | int | float | bool | None) -> None:
 def own_json(value: Any, depth: int = MAX_DEPTH) -> Json:
     """The value's own deep copy. Raises NotJson for anything but the exact types of JSON, Unfit beyond a limit."""
     kind = type(value)
-    if kind is list or kind is dict:
+    if kind is str:
+        if "\0" in value or not value.isascii():
+            check_text(value)
+        return value
+    if kind is dict or kind is list:
         if not depth:
             raise Unfit(LimitExceededError, f"it is nested deeper than {MAX_DEPTH} levels; flatten it")
         depth -= 1
         if kind is list:
             return [own_json(item, depth) for item in value]
-        for key in value:
+        own = {}
+        for key, item in value.items():
             if type(key) is not str:
                 raise NotJson(key)
             if "\0" in key or not key.isascii():
                 check_text(key)
-        return {key: own_json(item, depth) for key, item in value.items()}
-    if kind in _SCALARS:
-        check_scalar(value)
-        return value
-    raise NotJson(value)
+            own[key] = own_json(item, depth)
+        return own
+    if kind not in _SCALARS:
+        raise NotJson(value)
+    check_scalar(value)
+    return value
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})

@@ -1,4 +1,4 @@
-"""What pydantic found wrong with a value, told without the value.
+"""What is wrong with a value, told without the value.
 
 Pydantic's own messages quote inputs, and so do locations inside dicts; here a message is made from the kind of error, the
 limits that the annotation declares, list indexes and declared field names alone.
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any, Final
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticKnownError
+
+from .copying import same
 
 _DECLARED: Final = frozenset(
     [
@@ -50,14 +52,21 @@ def explain(error: ValidationError, names: Set[str]) -> str:
     return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
 
 
+class _Declared(dict[str, Any]):
+    """The declared parts of an error's context; a part of the value shows as dots."""
+
+    def __missing__(self, key: str) -> str:
+        if key == "expected_plural":
+            return "" if 1 in (self.get("min_length"), self.get("max_length")) else "s"
+        return "..."
+
+
 def _one(kind: str, context: dict[str, Any], place: str) -> str:
-    text = f"a validator refused it ({kind})"
     template = None if kind in _WRITTEN_BY_USERS else _template(kind, context)
-    if template is not None:
-        try:
-            text = template.format(**{name: value for name, value in context.items() if name in _DECLARED})
-        except KeyError:
-            text = f"{template.split('{')[0].rstrip(' ,:')} ({kind})"
+    if template is None:
+        text = f"a validator refused it ({kind})"
+    else:
+        text = template.format_map(_Declared({key: value for key, value in context.items() if key in _DECLARED}))
     return f"{place}: {text}" if place else text
 
 
@@ -78,3 +87,39 @@ def _place(location: tuple[int | str, ...], names: Set[str]) -> str:
         else:
             place += "[...]"
     return place
+
+
+UNREADABLE: Final = object()
+"""Stands for a value whose JSON form was refused when it was read back."""
+
+
+def difference(value: Any, back: Any) -> str:
+    """Where a value and what came back of it first differ, and how, as "[1].pet: a Dog comes back as Animal"."""
+    place, one, other = _first("", value, back)
+    kind = type(one).__name__
+    if other is UNREADABLE:
+        how = f"the JSON form of a {kind} is refused by its own type"
+    elif type(one) is not type(other):
+        how = f"a {kind} comes back as {type(other).__name__}"
+    else:
+        how = f"a {kind} comes back different"
+    return f"{place}: {how}" if place else how
+
+
+def _first(place: str, one: Any, other: Any) -> tuple[str, Any, Any]:
+    pairs: list[tuple[str, Any, Any]] = []
+    if type(one) is not type(other):
+        return place, one, other
+    if isinstance(one, list | tuple) and len(one) == len(other):
+        pairs = [(f"{place}[{at}]", *both) for at, both in enumerate(zip(one, other, strict=True))]
+    elif isinstance(one, dict) and one.keys() == other.keys():
+        pairs = [(f"{place}[...]", one[key], other[key]) for key in one]
+    elif isinstance(one, BaseModel):
+        pairs = [
+            (f"{place}.{name}" if place else name, getattr(one, name, None), getattr(other, name, None))
+            for name in type(one).__pydantic_fields__
+        ]
+    for inner, left, right in pairs:
+        if not same(left, right):
+            return _first(inner, left, right)
+    return place, one, other

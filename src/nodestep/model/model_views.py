@@ -70,18 +70,22 @@ def unread_instance(hidden: type[BaseModel], model: type[BaseModel], held: dict[
     return made
 
 
+class _Quiet:
+    """Stands before the user's model, so that no `__init_subclass__` of theirs runs for the hidden subclass."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **_kwargs: Any) -> None:
+        pass
+
+
 def hidden_subclass(model: type[BaseModel]) -> type[BaseModel] | None:
-    """The subclass of unread views; `None` where the model's memory layout allows none. Pydantic builds nothing, and no
-    `__init_subclass__` of the user's runs."""
-    members = {
-        "__slots__": (),
-        "__module__": model.__module__,
-        "__qualname__": model.__qualname__,
-        "__doc__": model.__doc__,
-    }
+    """The subclass of unread views; `None` where the model's memory layout allows none. Pydantic builds nothing for it."""
+    told = {name: getattr(model, name) for name in ("__module__", "__qualname__", "__doc__")}
     try:
-        hidden = type.__new__(type(model), model.__name__, (BaseModel,), {**members, **_overrides(model)})
-        hidden.__bases__ = (model,)
+        hidden = type.__new__(
+            type(model), model.__name__, (_Quiet, model), {"__slots__": (), **told, **_overrides(model)}
+        )
         _CLASS.__set__(instance(model, {}), hidden)
     except TypeError:
         return None

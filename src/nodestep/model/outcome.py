@@ -45,11 +45,13 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The node asked questions that nobody answered yet."""
+    """The node asked questions that nobody answered yet. `rejected` tells, by question id, why the type of a question
+    refused an answer that was accepted before: that question is asked anew."""
 
     questions: tuple[StoredQuestion, ...]
     answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     cache: JsonObject | None = None
+    rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from .ids import interrupt_key, task_id
 from .json import Json, JsonObject
 from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
+from .status import Status
 
 ROOT = ""
 
@@ -29,23 +30,27 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is recorded of one due task. `answers`, `cache` and `once` outlive pauses, failures, crashes and forks."""
+    """What is recorded of one due task. `answers`, `expired`, `cache` and `once` outlive pauses, failures, crashes and
+    forks; `expired` holds the ids of questions whose deadline passed without a default."""
 
     outcome: Outcome | None = None
     answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     cache: JsonObject | None = None
     once: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    expired: tuple[str, ...] = ()
 
     def open_questions(self) -> tuple[StoredQuestion, ...]:
         """What this task asked and nobody answered yet, in the order asked."""
         if not isinstance(self.outcome, Asked):
             return ()
-        return tuple(q for q in self.outcome.questions if q.id not in self.answers)
+        return tuple(q for q in self.outcome.questions if q.id not in self.answers and q.id not in self.expired)
 
     def with_outcome(self, outcome: Outcome) -> Work:
         answers = {**self.answers, **outcome.answers} if outcome.answers else self.answers
+        if isinstance(outcome, Asked) and outcome.rejected:
+            answers = {id: answer for id, answer in answers.items() if id not in outcome.rejected}
         cache = self.cache if isinstance(outcome, Done) or outcome.cache is None else outcome.cache
-        return Work(outcome, answers, cache, self.once)
+        return replace(self, outcome=outcome, answers=answers, cache=cache)
 
 
 UNTOUCHED = Work()
@@ -111,12 +116,13 @@ NOTHING_LISTED: Mapping[str, Listing] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Every frame at work by its path, the open questions that people can see (by key), and the conflict where the
-    superstep's updates could not be merged."""
+    """Every frame at work by its path, the open questions that people can see (by key), the conflict where the superstep's
+    updates could not be merged, and how the branch stands when nobody works on it."""
 
     frames: Mapping[str, Frame] = field(default_factory=lambda: NO_FRAMES)
     listed: Mapping[str, Listing] = field(default_factory=lambda: NOTHING_LISTED)
     conflict: Conflict | None = None
+    status: Status = Status.UNFINISHED
 
     @property
     def root(self) -> Frame:

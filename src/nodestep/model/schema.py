@@ -52,8 +52,8 @@ class StateSchema(Generic[S]):
     Raises GraphConfigError that lists every problem of the type.
     """
 
-    def __init__(self, state_type: Any) -> None:
-        self.state_type: type[S] = state_type
+    def __init__(self, state_type: type[S]) -> None:
+        self.state_type = state_type
         self.name: str = getattr(state_type, "__name__", "dict")
         self.fields: Mapping[str, Field] = MappingProxyType(declared_fields(state_type))
         self._declared = Declared(self.name, self.fields, is_open=is_open(state_type))

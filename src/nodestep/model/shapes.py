@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin
 from pydantic import JsonValue
 from typing_extensions import get_type_hints, is_typeddict
 
-from .copying import own_copy
+from .copying import copy_json
 from .json import Json
 from .limits import MAX_DEPTH, NotJson, check_scalar, check_text, own_json
 
@@ -40,9 +40,9 @@ class Shape:
         return self.copy is _itself
 
 
-def shape_of(annotation: Any, depth: int = MAX_DEPTH) -> Shape | None:
+def shape_of(annotation: Any, depth: int = MAX_DEPTH, inside: tuple[Any, ...] = ()) -> Shape | None:
     """The shape that the annotation says, or `None` where it says more than plain JSON. `depth` is how many levels of
-    containers the value may have."""
+    containers the value may have; `inside` are the TypedDicts around it, of which none may come again."""
     if annotation is None or annotation in _SCALAR_TYPES:
         return _scalar(frozenset({type(None) if annotation is None else annotation}))
     if annotation is Any or annotation is object or annotation is JsonValue:
@@ -51,14 +51,14 @@ def shape_of(annotation: Any, depth: int = MAX_DEPTH) -> Shape | None:
         item = _anything(depth - 1)
         return _list_of(item) if annotation is list else _dict_of(item)
     if is_typeddict(annotation):
-        return _typed_dict(annotation, depth)
+        return None if annotation in inside else _typed_dict(annotation, depth, (*inside, annotation))
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is list:
-        return _if_known(_list_of, shape_of(arguments[0], depth - 1))
+        return _if_known(_list_of, shape_of(arguments[0], depth - 1, inside))
     if origin is dict and arguments[0] is str:
-        return _if_known(_dict_of, shape_of(arguments[1], depth - 1))
+        return _if_known(_dict_of, shape_of(arguments[1], depth - 1, inside))
     if origin is Union or origin is types.UnionType:
-        return _union([shape_of(argument, depth) for argument in arguments])
+        return _union([shape_of(argument, depth, inside) for argument in arguments])
     if origin is Literal:
         return _literal(arguments)
     return None
@@ -100,7 +100,7 @@ def _literal(choices: tuple[Any, ...]) -> Shape | None:
 
 
 def _anything(depth: int) -> Shape:
-    return Shape(lambda value: own_json(value, depth), own_copy, SCALARS)
+    return Shape(lambda value: own_json(value, depth), copy_json, SCALARS)
 
 
 def _list_of(item: Shape) -> Shape:
@@ -139,16 +139,16 @@ def _dict_of(item: Shape) -> Shape:
     return Shape(own, copy, by_equality=item.by_equality)
 
 
-def _typed_dict(declared: Any, depth: int) -> Shape | None:
+def _typed_dict(declared: Any, depth: int, inside: tuple[Any, ...]) -> Shape | None:
     if hasattr(declared, "__pydantic_config__") or getattr(declared, "__closed__", None):
         return None
     try:
         hints = get_type_hints(declared)
     except (NameError, TypeError):
         return None
-    fields = {name: shape_of(hint, depth - 1) for name, hint in hints.items()} if depth > 1 else {}
+    fields = {name: shape_of(hint, depth - 1, inside) for name, hint in hints.items()}
     annotated = get_type_hints(declared, include_extras=True)
-    if None in fields.values() or len(fields) < len(hints) or any(map(_has_metadata, annotated.values())):
+    if None in fields.values() or any(map(_has_metadata, annotated.values())):
         return None
     return _dict_with({name: shape for name, shape in fields.items() if shape}, declared.__required_keys__)
 

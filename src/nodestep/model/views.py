@@ -14,18 +14,16 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import BaseModel
 
 from ..errors import GraphExecutionError
-from .copying import ATOMS
+from .copying import ATOMS, is_flat
 from .declared import Declared
-from .dict_views import UNREAD, UnreadState
+from .dict_views import Unread, UnreadState
 from .grown import Grown
 from .model_views import Source, held_by, hidden_subclass, instance, unread_instance, unread_of
 
 S = TypeVar("S")
 
 _SMALL: Final = 32
-"""How many values are copied at once."""
-_LEVELS: Final = 3
-"""How many levels of containers may hold them."""
+"""How many values a field may hold to be copied at once; they must not hold others."""
 _CONTAINERS: Final = frozenset({list, tuple, set, frozenset, deque})
 _ABSENT: Final = object()
 
@@ -63,8 +61,9 @@ class Views(Generic[S]):
             return self._declared.of(name).copy(values[name])
 
         if self._hidden is None or self._model is None:
-            held.update(dict.fromkeys(unread, UNREAD))
-            return UnreadState(held, copier)  # type: ignore[return-value]
+            for name in unread:
+                held[name] = Unread(copier, name)
+            return UnreadState(held)  # type: ignore[return-value]
         for name in unread:
             del held[name]
         return unread_instance(self._hidden, self._model, held, Source(copier, unread))  # type: ignore[no-any-return]
@@ -81,7 +80,7 @@ class Views(Generic[S]):
                 continue
             n_seen += 1
             own = values.get(name, _ABSENT)
-            if value is own or value is UNREAD:
+            if value is own or type(value) is Unread:
                 continue
             if own is _ABSENT or not self._declared.of(name).same(own, value):
                 changed[name] = value
@@ -117,28 +116,16 @@ def _always_there(model: type[BaseModel], hidden: type[BaseModel] | None, name: 
 
 
 def _is_small(value: Any) -> bool:
-    return _left_of(_SMALL, value, _LEVELS) >= 0
-
-
-def _left_of(budget: int, value: Any, levels: int) -> int:
-    """What is left of a number of values once those in `value` are counted; negative where they are more, or deeper."""
+    """Whether copying the value at once costs about what putting it off would."""
     kind = type(value)
     if kind is Grown:
-        items: Any = value.items() if len(value) <= budget else None
+        items: Any = value.items() if len(value) <= _SMALL else None
     elif kind is dict:
         items = value.values()
     elif kind in _CONTAINERS:
         items = value
-    elif isinstance(value, Enum):
-        return budget
+    elif hasattr(kind, "__pydantic_fields__"):
+        items = value.__dict__.values()
     else:
-        items = value.__dict__.values() if hasattr(value, "__dict__") else None
-    if items is None or len(items) > budget or not levels:
-        return -1
-    budget -= len(items)
-    for item in items:
-        if type(item) not in ATOMS:
-            budget = _left_of(budget, item, levels - 1)
-            if budget < 0:
-                break
-    return budget
+        return isinstance(value, Enum)
+    return items is not None and len(items) <= _SMALL and is_flat(items)

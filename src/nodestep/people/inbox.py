@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Any
 
-from ..engine.admit import Stands
-from ..engine.answer import check_some
-from ..engine.replay import record_to_bytes
+from ..engine.admit import refuse_running
+from ..engine.answer import check_some, open_and_expired
+from ..engine.replay import advance, record_to_bytes
 from ..errors import GraphConfigError, ResumeError, ThreadBusyError
-from ..model.event import Answered
-from ..model.interrupt import Interrupt
+from ..model.event import Answered, Expired, Fact
+from ..model.interrupt import Interrupt, check_pause
 from ..model.page import Page
-from ..stores.base import Listed, Refused, StateStore, Status, Unchanged, Write
-from .reading import load_branch, stands
+from ..model.position import Position
+from ..stores.base import AuditRow, Listed, Refused, StateStore, Unchanged, Write
+from .listing import check_limit
+from .reading import load_branch, standing
+from .rows import interrupt_of
 
 TRIES = 3
-
-
-def instant(at_ms: int) -> datetime:
-    """A store's Unix milliseconds as a UTC instant."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
 def pending(
@@ -37,8 +35,7 @@ def pending(
     after: str | None = None,
 ) -> Page[Interrupt]:
     """A page of open questions, oldest first."""
-    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
-        raise GraphConfigError(f"pending(limit=...) takes a whole number from 1 to 1000, not {limit!r}.")
+    check_limit("pending", limit)
     asked_before_ms = None
     if older_than is not None:
         asked_before_ms = store.now_ms() - int(older_than.total_seconds() * 1000)
@@ -52,7 +49,7 @@ def pending(
         after=None if after is None else _cursor_in(after),
     )
     more = listed[limit - 1] if len(listed) > limit else None
-    return Page(tuple(_interrupt(item) for item in listed[:limit]), None if more is None else _cursor_out(more))
+    return Page(tuple(interrupt_of(item) for item in listed[:limit]), None if more is None else _cursor_out(more))
 
 
 def answer(
@@ -71,30 +68,28 @@ def answer(
         raise TypeError(
             "answer() takes a non-empty mapping from question key to value, as in {'review:approve': 'yes'}."
         )
+    check_pause(pause)
     for _ in range(TRIES):
         loaded = load_branch(store, thread_id, branch_id)
         head, position = loaded.head, loaded.checkpoint.position
-        where = stands(head)
-        if where is Stands.RUNNING:
-            raise ThreadBusyError(
-                f"A run works on thread {thread_id!r} right now. The answer was not recorded; give it again when the run has "
-                "ended."
-            )
-        questions = position.open_questions()
-        if not questions:
-            raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {where.value}. Nothing was recorded.")
-        values = check_some(position, answers, pause)
-        still = tuple(key for key in questions if key not in values)
-        status = Status.READY if not still else head.status
-        if status is Status.RUNNING:
-            status = Status.FAILED
+        if head.live:
+            raise refuse_running(thread_id)
+        if not position.open_questions():
+            where = standing(head).value
+            raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {where}. Nothing was recorded.")
+        now_ms = store.now_ms()
+        values = check_some(position, answers, pause, now_ms)
+        still = tuple(key for key in open_and_expired(position, now_ms)[0] if key not in values)
+        fact = Answered(values, by, note, source)
+        audits = audits_of(position, [fact])
         write = Write(
             thread_id,
             branch_id,
             Unchanged(head.no, head.epoch, head.sequence),
-            status,
-            record_to_bytes([Answered(values, by, note, source)]),
+            advance(position, fact, None, now_ms).status,
+            record_to_bytes([fact]),
             closes=tuple(values),
+            audits=audits,
         )
         (receipt,) = store.commit([write])
         if not isinstance(receipt, Refused):
@@ -104,23 +99,18 @@ def answer(
     )
 
 
-def _interrupt(item: Listed) -> Interrupt:
-    question, body = item.question, item.question.body
-    return Interrupt(
-        question.key,
-        body["id"],
-        body["node"],
-        body["task_id"],
-        body["payload"],
-        thread_id=item.thread_id,
-        branch_id=item.branch_id,
-        graph=item.graph,
-        pause=question.pause,
-        answer_schema=body.get("schema"),
-        assignee=question.assignee,
-        asked_at=None if question.asked_at_ms is None else instant(question.asked_at_ms),
-        expires_at=None if question.expires_at_ms is None else instant(question.expires_at_ms),
-    )
+def audits_of(position: Position, facts: Iterable[Fact]) -> tuple[AuditRow, ...]:
+    """What the audit keeps of questions that close; `position` is the one before them."""
+    rows: list[AuditRow] = []
+    asked = position.open_questions()
+    for fact in facts:
+        if isinstance(fact, Answered):
+            for key, value in fact.answers.items():
+                rows.append(AuditRow(key, value, fact.source, fact.by, fact.note, position.listed[key].pause))
+        elif isinstance(fact, Expired):
+            for key in fact.keys:
+                rows.append(AuditRow(key, asked[key].question.default, "expiry", pause=position.listed[key].pause))
+    return tuple(rows)
 
 
 def _cursor_out(item: Listed) -> str:

@@ -5,20 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..engine.admit import Stands
 from ..engine.replay import Checkpoint, record_from_bytes, snapshot_from_bytes
 from ..errors import UnknownEventError, UnknownThreadError
 from ..model.limits import check_id
 from ..stores.base import Head, StateStore, Status, Stored
 
-_STANDS = {
-    Status.RUNNING: Stands.UNFINISHED,
-    Status.INTERRUPTED: Stands.INTERRUPTED,
-    Status.READY: Stands.READY,
-    Status.FAILED: Stands.UNFINISHED,
-    Status.COMPLETED: Stands.COMPLETED,
-    Status.CANCELLED: Stands.CANCELLED,
-}
 _EVENT_ID = re.compile(r"(\d{1,18})-(\d{1,10})(\.\d{1,10})?")
 
 
@@ -31,9 +22,9 @@ class Loaded:
     sequence: int
 
 
-def stands(head: Head) -> Stands:
+def standing(head: Head) -> Status:
     """Where a branch stands, by its row; one that runs without a live lease was cut off."""
-    return Stands.RUNNING if head.live else _STANDS[head.status]
+    return Status.UNFINISHED if head.status is Status.RUNNING and not head.live else head.status
 
 
 def replayed(stored: Stored) -> Checkpoint:
@@ -44,11 +35,14 @@ def replayed(stored: Stored) -> Checkpoint:
     return checkpoint
 
 
-def load_branch(store: StateStore, thread_id: str, branch_id: str, at: str | None = None) -> Loaded:
-    """The branch now, or as it was at an event. Raises UnknownThreadError or UnknownEventError."""
+def load_branch(
+    store: StateStore, thread_id: str, branch_id: str, at: str | None = None, *, sequence: int | None = None
+) -> Loaded:
+    """The branch now, or as it was at an event or a commit. Raises UnknownThreadError or UnknownEventError."""
     check_id("thread_id", thread_id)
     check_id("branch_id", branch_id)
-    sequence = None if at is None else sequence_of(store, thread_id, branch_id, at)
+    if at is not None:
+        sequence = sequence_of(store, thread_id, branch_id, at)
     stored = store.read(thread_id, branch_id, sequence)
     if stored is None:
         raise UnknownThreadError(thread_id, branch_id)

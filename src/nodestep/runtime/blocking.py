@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..errors import GraphConfigError
 from ..stores.base import Receipt, Refused, StateStore, Write
-from .committer import committer_of
+from .committer import Answer, committer_of
 from .log import Entry, RunLog
 from .pool import STORES
 from .stream import Sink, StreamEvent
@@ -55,27 +55,45 @@ class AsyncDoor:
     async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
         if store.instant:
             return _claimed(store, write, take)
-        committer = committer_of(store)
-        ticket = committer.submit(write)
+        committer, claim = committer_of(store), _PendingClaim(write)
+        ticket = committer.submit(store, claim)
         try:
             await ticket.future
         finally:
             committer.finish(ticket)
-            if isinstance(ticket.answer, Receipt):
-                take(ticket.answer)
-        if isinstance(ticket.answer, Receipt | Refused):
-            return ticket.answer
-        assert ticket.answer is not None
-        raise ticket.answer
+            if isinstance(claim.answer, Receipt):
+                take(claim.answer)
+        if isinstance(claim.answer, Receipt | Refused):
+            return claim.answer
+        assert claim.answer is not None
+        raise claim.answer
 
     async def commit(self, log: RunLog, entry: Entry) -> Receipt:
-        return await log.awrite(entry)
+        receipt = await log.awrite(lambda: entry)
+        assert receipt is not None
+        return receipt
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
         return query() if store.instant else await STORES.run(query)
 
     async def drained(self, sink: Sink) -> None:
         await sink.taken()
+
+
+class _PendingClaim:
+    """A claim on its way; what came of it is kept, whoever still waits for it."""
+
+    __slots__ = ("_write", "answer")
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self.answer: Answer | None = None
+
+    def begin(self) -> Write:
+        return self._write
+
+    def end(self, answer: Answer) -> None:
+        self.answer = answer
 
 
 def _claimed(store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
@@ -131,10 +149,14 @@ def refuse_in_loop(method: str) -> None:
     )
 
 
-def step_by_hand(driver: Coroutine[Any, Any, T], sink: Sink | None = None) -> Generator[StreamEvent, None, T]:
-    """Run a driver to its end in this thread, yielding the events of its sink as they come. Closing the generator ends
-    the driver at the point where it stands."""
+def step_by_hand(
+    start: Callable[[], Coroutine[Any, Any, T]], sink: Sink | None = None
+) -> Generator[StreamEvent, None, T]:
+    """Start a driver and run it to its end in this thread, yielding the events of its sink as they come. Closing the
+    generator ends the driver at the point where it stands."""
+    driver = start()
     runner: asyncio.Runner | None = None
+    closing = False
     answer: Any = None
     error: BaseException | None = None
     try:
@@ -143,19 +165,27 @@ def step_by_hand(driver: Coroutine[Any, Any, T], sink: Sink | None = None) -> Ge
                 request = driver.send(answer) if error is None else driver.throw(error)
             except StopIteration as end:
                 result: T = end.value
-                if sink is not None:
+                if sink is not None and not closing:
                     yield from _take(sink)
                 return result
-            answer, error = None, None
-            if isinstance(request, Sink):
-                yield from _take(request)
-                continue
-            if runner is None:
-                runner = asyncio.Runner()
-            try:
-                answer = yield from _run(runner, request, sink)
-            except GeneratorExit:
+            except BaseException as raised:
+                if closing and isinstance(raised, asyncio.CancelledError):
+                    return None  # type: ignore[return-value]
+                if sink is not None and not closing:
+                    yield from _take(sink)
                 raise
+            answer, error = None, None
+            try:
+                if isinstance(request, Sink):
+                    if not closing:
+                        yield from _take(request)
+                    continue
+                if runner is None:
+                    runner = asyncio.Runner()
+                answer = yield from _run(runner, request, None if closing else sink)
+            except GeneratorExit:
+                # The consumer has left. The driver is cancelled, and served until it has ended: its hooks are told.
+                closing, error = True, asyncio.CancelledError("the stream was closed")
             except BaseException as raised:
                 error = raised
     finally:

@@ -9,39 +9,51 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from typing import Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 from ..stores.base import Receipt, Refused, StateStore, Write
 from .pool import STORES
 
+Answer: TypeAlias = Receipt | Refused | BaseException
+
+
+class Pending(Protocol):
+    """A write that takes its final form when its turn comes. `begin` and `end` are called once each, one after the other,
+    in whichever thread commits it."""
+
+    def begin(self) -> Write:
+        """The write, now."""
+
+    def end(self, answer: Answer) -> None:
+        """What came of it."""
+
 
 class Ticket:
-    """A write on its way. `arrived` is set, by whichever thread committed it, as soon as `answer` is known; `future`
-    tells the event loop the same."""
+    """A pending write on its way. `arrived` is set as soon as it has ended; `future` tells the event loop the same."""
 
-    __slots__ = ("answer", "arrived", "future", "write")
+    __slots__ = ("arrived", "future", "pending", "store")
 
-    def __init__(self, write: Write, future: asyncio.Future[None]) -> None:
-        self.write = write
+    def __init__(self, store: StateStore, pending: Pending, future: asyncio.Future[None]) -> None:
+        self.store = store
+        self.pending = pending
         self.future = future
         self.arrived = threading.Event()
-        self.answer: Receipt | Refused | BaseException | None = None
 
 
 class Committer:
     """The writes of one event loop to one store."""
 
-    def __init__(self, store: StateStore) -> None:
-        self.store = store
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._queue: list[Ticket] = []
         self._working = False
 
-    def submit(self, write: Write) -> Ticket:
+    def submit(self, store: StateStore, pending: Pending) -> Ticket:
         """Queue a write. What gets ready in the same pass of the loop, or while a commit is under way, is committed
         together."""
         loop = asyncio.get_running_loop()
-        ticket = Ticket(write, loop.create_future())
+        ticket = Ticket(store, pending, loop.create_future())
         with self._lock:
             self._queue.append(ticket)
             if self._working:
@@ -57,7 +69,7 @@ class Committer:
             if queued:
                 self._queue.remove(ticket)
         if queued:
-            _commit(self.store, [ticket])
+            _commit([ticket])
         else:
             ticket.arrived.wait()
 
@@ -68,7 +80,7 @@ class Committer:
                 if not batch:
                     self._working = False
                     return
-            _commit(self.store, batch)
+            _commit(batch)
             try:
                 loop.call_soon_threadsafe(_tell, batch)
             except RuntimeError:
@@ -82,29 +94,33 @@ def _tell(batch: Sequence[Ticket]) -> None:
             ticket.future.set_result(None)
 
 
-def _commit(store: StateStore, batch: Sequence[Ticket]) -> None:
-    """Answer every ticket. Where the batch fails as a whole, each write is tried alone."""
-    answers: Sequence[Receipt | Refused | BaseException]
+def _commit(batch: Sequence[Ticket]) -> None:
+    """Carry out every ticket. Where the batch fails as a whole, each write is tried alone."""
+    store = batch[0].store
+    writes = [ticket.pending.begin() for ticket in batch]
+    answers: Sequence[Answer]
     try:
-        answers = store.commit([ticket.write for ticket in batch])
+        answers = store.commit(writes)
     except BaseException as error:
-        if len(batch) > 1:
-            for ticket in batch:
-                _commit(store, [ticket])
-            return
-        answers = [error]
+        answers = [error] if len(batch) == 1 else [_alone(store, write) for write in writes]
     for ticket, answer in zip(batch, answers, strict=True):
-        ticket.answer = answer
+        ticket.pending.end(answer)
         ticket.arrived.set()
 
 
-_committers: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, Committer]] = WeakKeyDictionary()
+def _alone(store: StateStore, write: Write) -> Answer:
+    try:
+        (answer,) = store.commit([write])
+    except BaseException as error:
+        return error
+    return answer
+
+
+_committers: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakKeyDictionary[StateStore, Committer]]
+_committers = WeakKeyDictionary()
 
 
 def committer_of(store: StateStore) -> Committer:
     """The committer of the running loop for this store."""
-    of_loop = _committers.setdefault(asyncio.get_running_loop(), {})
-    found = of_loop.get(id(store))
-    if found is None or found.store is not store:
-        found = of_loop[id(store)] = Committer(store)
-    return found
+    of_loop = _committers.setdefault(asyncio.get_running_loop(), WeakKeyDictionary())
+    return of_loop.setdefault(store, Committer())

@@ -1,4 +1,4 @@
-"""What a running task can reach: its `NodeContext`, `interrupt()` and `interrupt_many()`.
+"""What a running task can reach: its `NodeContext`.
 
 One scope belongs to one run of one task. It is found through a context variable, which is unset while routers, reducers
 and graph hooks run, so a question can only be asked where it can be answered.
@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from ..errors import (
     ContextNotProvidedError,
-    GraphConfigError,
     GraphExecutionError,
     GraphInterrupt,
-    NodestepError,
 )
 from ..hooks.contexts import NodeMiddlewareContext
 from ..model.ids import QUESTION_ID, idempotency_key, interrupt_key
-from ..model.interrupt import MISSING, Question
+from ..model.interrupt import MISSING
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
 from ..model.node import NodeSpec
@@ -49,14 +47,16 @@ class TaskScope:
 
     __slots__ = (
         "_cache",
-        "_ids",
+        "_ids_before",
         "_once_ids",
         "attempt",
         "closed",
         "fault",
         "hook_answers",
+        "ids",
         "once_results",
         "raised",
+        "rejected",
         "run",
         "signals",
         "spec",
@@ -80,17 +80,22 @@ class TaskScope:
         self.signals: list[GraphInterrupt] = []
         self.hook_answers: dict[str, Json] = {}
         self.once_results: dict[str, Json] = {}
-        self._ids: set[str] = set()
+        self.rejected: dict[str, str] = {}
+        self.ids: set[str] = set()
+        self._ids_before: frozenset[str] = frozenset()
         self._once_ids: set[str] = set()
         self._cache: JsonObject | None = None
 
     def begin_attempt(self, number: int) -> None:
-        """Forget what the last try asked; what it recorded stays."""
+        """Forget what the last try asked; what it recorded stays, and so does what hooks asked before the node."""
         self.attempt = number
         self.fault = None
         self.raised = {}
         self.signals = []
-        self._ids = set()
+        if number == 1:
+            self._ids_before = frozenset(self.ids)
+        self.ids = set(self._ids_before)
+        self.rejected = {}
         self._once_ids = set()
 
     # what a node reads
@@ -138,7 +143,7 @@ class TaskScope:
 
     @property
     def cache(self) -> JsonObject:
-        self._check_open("cache")
+        self.check_open("cache")
         if self._cache is None:
             self._cache = own_json(self.work.cache) if self.work.cache else {}
         return self._cache
@@ -150,7 +155,7 @@ class TaskScope:
     # what a node does
 
     def emit(self, data: Any) -> None:
-        self._check_open("emit")
+        self.check_open("emit")
         self.run.emit_custom(self, data)
 
     def once(self, id: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -170,8 +175,8 @@ class TaskScope:
         return own_json(result)  # type: ignore[no-any-return]
 
     def _enter_once(self, id: str) -> Any:
-        self._check_open("once")
-        _check_id("once", id)
+        self.check_open("once")
+        check_question_id("once", id)
         if id in self._once_ids:
             raise GraphExecutionError(
                 f"Node {self.task.node!r} calls ctx.once with the id {id!r} twice in one run. Give each call its own id."
@@ -183,12 +188,13 @@ class TaskScope:
         return MISSING
 
     def _once_result(self, id: str, value: Any) -> Json:
-        self._check_open("once")
+        self.check_open("once")
         result = to_json(value, f"the result of once({id!r}) in node {self.task.node!r}")
         self.once_results[id] = result
         return result
 
-    def _check_open(self, what: str) -> None:
+    def check_open(self, what: str) -> None:
+        """Refuse what comes after the task's end."""
         if self.closed:
             raise RuntimeError(
                 f"ctx.{what} of node {self.task.node!r} was used after its task had ended or timed out. Nothing was recorded."
@@ -202,31 +208,6 @@ class TaskScope:
             return None
         cache: JsonObject = to_json(self._cache, f"ctx.cache of node {self.task.node!r}")
         return None if cache == (self.work.cache or {}) else cache
-
-    def ask(self, payload: Any, id: str) -> Any:
-        """The answer, if there is one; otherwise the question is noted, to be raised, and MISSING comes back."""
-        self._check_open("interrupt")
-        self._take_id(id)
-        for answers in (self.work.answers, self.hook_answers):
-            if id in answers:
-                return own_json(answers[id])
-        answer = self._ask_hooks(payload)
-        if answer is not None:
-            self.hook_answers[id] = to_json(answer, f"the on_interrupt answer to {id!r} in node {self.task.node!r}")
-            return own_json(self.hook_answers[id])
-        if self.run.store is None:
-            self.refuse(
-                GraphConfigError(
-                    f"Node {self.task.node!r} asks {id!r}, and nothing can pause without a store. Pass one, as in "
-                    "Graph(..., state_store=SQLiteStateStore('threads.db')), and a thread_id."
-                )
-            )
-        try:
-            stored = to_json(payload, f"the payload of question {id!r} in node {self.task.node!r}")
-        except NodestepError as error:
-            self.refuse(error)
-        self.raised[id] = Raised(StoredQuestion(id, stored), payload)
-        return MISSING
 
     def pause(self) -> NoReturn:
         """Raise the signal for the questions noted so far. The engine knows it by identity."""
@@ -242,17 +223,6 @@ class TaskScope:
         self.fault = error
         self.pause()
 
-    def _ask_hooks(self, payload: Any) -> Any:
-        """The first answer of a hook. A hook that raises ends the task, so that no `except` takes it for an answer."""
-        for hook in self.run.hooks.on_interrupt:
-            try:
-                answer = hook(self.hook_context(), payload)
-            except Exception as error:
-                self.refuse(error)
-            if answer is not None:
-                return answer
-        return None
-
     def hook_context(self, update: Mapping[str, Any] | None = None) -> NodeMiddlewareContext:
         run = self.run
         return NodeMiddlewareContext(
@@ -267,67 +237,12 @@ class TaskScope:
             update,
         )
 
-    def _take_id(self, id: str) -> None:
-        try:
-            _check_id("interrupt", id)
-            if id in self._ids:
-                raise GraphExecutionError(
-                    f"Node {self.task.node!r} asks the id {id!r} twice in one run. Give each question its own id."
-                )
-        except (ValueError, GraphExecutionError) as error:
-            self.fault = error
-            raise
-        self._ids.add(id)
 
-
-def _check_id(what: str, id: Any) -> None:
+def check_question_id(what: str, id: Any) -> None:
+    """Raises ValueError for anything but 1 to 256 ASCII letters, digits, `_`, `.` and `-`."""
     if not isinstance(id, str) or not QUESTION_ID.fullmatch(id):
         shown = repr(id) if isinstance(id, str) and len(id) <= 256 else f"a {type(id).__name__}"
         raise ValueError(
             f"{what}() takes an id of 1 to 256 ASCII letters, digits, '_', '.' and '-', not {shown}. Choose a short name "
             'for the question, e.g. id="approve".'
         )
-
-
-def _scope(what: str) -> TaskScope:
-    scope = CURRENT.get()
-    if scope is None:
-        raise RuntimeError(
-            f"{what}() was called outside a running node. It works in nodes and node hooks, and in threads that carry "
-            "their context (asyncio.to_thread); not in routers, reducers, graph hooks or a thread pool of your own."
-        )
-    return scope
-
-
-def interrupt(payload: Any, *, id: str) -> Any:
-    """Ask a person, and return the answer.
-
-    The first time, the node stops here and the thread pauses; when it goes on, the node runs again from the top and this
-    call returns the answer, as JSON values. `id` names the question within one run of its node: 1 to 256 ASCII letters,
-    digits, `_`, `.` and `-`. The payload is anything that JSON can hold, at most 1 MiB.
-
-    Raises ValueError for a bad id, GraphExecutionError for an id used twice in one run, and RuntimeError outside a node.
-    Without a store the run fails with GraphConfigError.
-    """
-    scope = _scope("interrupt")
-    answer = scope.ask(payload, id)
-    if answer is MISSING:
-        scope.pause()
-    return answer
-
-
-def interrupt_many(questions: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask several questions in one pause: `{id: payload or Question(...)}`. Returns the answers by id.
-
-    Raises as `interrupt` does; TypeError for anything but a non-empty mapping.
-    """
-    if not isinstance(questions, Mapping) or not questions:
-        raise TypeError("interrupt_many takes a non-empty mapping from id to payload, as in {'legal': 'Approve?'}.")
-    scope = _scope("interrupt_many")
-    answers = {
-        id: scope.ask(question.payload if isinstance(question, Question) else question, id)
-        for id, question in questions.items()
-    }
-    if any(answer is MISSING for answer in answers.values()):
-        scope.pause()
-    return answers

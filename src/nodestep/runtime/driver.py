@@ -6,15 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Any, Literal
 
 from ..engine.merge import merge
 from ..engine.replay import snapshot_to_bytes
 from ..engine.route import Routed, route
-from ..errors import InvalidUpdateError, LeaseLostError, RunLimitExceededError, ThreadCancelledError
+from ..errors import (
+    InvalidUpdateError,
+    LeaseLostError,
+    LimitExceededError,
+    RunLimitExceededError,
+    ThreadCancelledError,
+)
 from ..hooks.contexts import RunOutcome
+from ..hooks.middleware import GraphHooks
 from ..model.event import Fact, Paused, RunCompleted, RunFailed, SuperstepCompleted
 from ..model.interrupt import Interrupt
+from ..model.limits import MAX_OPEN_QUESTIONS
 from ..model.outcome import Done, Failed
 from ..model.patch import REDUCE, SET, Patch
 from ..model.position import ROOT, Conflict, Position, Task
@@ -63,11 +72,14 @@ async def _held(run: Run) -> GraphResult[Any]:
 
 
 async def _hooked(run: Run) -> GraphResult[Any]:
-    """The run with its graph hooks around it; every `before_graph` that was called gets its `on_run_end`."""
+    """The run with its graph hooks around it; a middleware whose `before_graph` was reached gets its `on_run_end`."""
     outcome = RunOutcome("failed")
+    entered: list[GraphHooks] = []
     try:
-        for hook in run.hooks.before_graph:
-            await _called(run, hook(run.graph_context()))
+        for hooks in run.hooks.around_graph:
+            entered.insert(0, hooks)
+            if hooks.before_graph is not None:
+                await _called(run, hooks.before_graph(run.graph_context()))
         result = await _supersteps(run)
         if result.status == "completed":
             for hook in run.hooks.after_graph:
@@ -76,20 +88,30 @@ async def _hooked(run: Run) -> GraphResult[Any]:
     except BaseException as error:
         error = _abandon(run, error)
         outcome = RunOutcome("failed" if isinstance(error, Exception) else "cancelled", error=error)
-        await _end_hooks(run, outcome, error)
+        await _end_hooks(run, entered, outcome, error)
         raise error from error.__cause__
-    await _end_hooks(run, outcome, None)
+    failed = await _end_hooks(run, entered, outcome, None)
+    if failed is not None:
+        raise failed
     return result
 
 
-async def _end_hooks(run: Run, outcome: RunOutcome, failure: BaseException | None) -> None:
-    for hook in run.hooks.on_run_end:
+async def _end_hooks(
+    run: Run, entered: list[GraphHooks], outcome: RunOutcome, failure: BaseException | None
+) -> BaseException | None:
+    """Ask every `on_run_end`. The first error of one is returned where the run itself did not fail; each further one is a
+    note."""
+    for hooks in entered:
+        if hooks.on_run_end is None:
+            continue
         try:
-            await _called(run, hook(run.graph_context(), outcome))
+            await _called(run, hooks.on_run_end(run.graph_context(), outcome))
         except Exception as error:
             if failure is None:
-                raise
-            failure.add_note(f"on_run_end failed as well: {type(error).__name__}: {error}")
+                failure = error
+            else:
+                failure.add_note(f"on_run_end failed as well: {type(error).__name__}: {error}")
+    return failure
 
 
 async def _called(run: Run, result: Any) -> Any:
@@ -107,8 +129,9 @@ def _abandon(run: Run, error: BaseException) -> BaseException:
     is being cancelled. Returns the error to raise: a run that was stopped because its lease is gone says so."""
     if run.log is None or run.log.closed:
         return error
+    failure = replace(_failure(error), conflict=run.conflict)
     try:
-        run.log.write(Entry([*run.unrecorded, _failure(error)], Status.FAILED))
+        run.log.write(Entry([*run.unrecorded, failure], Status.FAILED, audits=tuple(run.audits)))
     except (LeaseLostError, ThreadCancelledError) as lost:
         return lost if run.lease_lost else error
     except Exception as refused:
@@ -117,8 +140,7 @@ def _abandon(run: Run, error: BaseException) -> BaseException:
 
 
 def _failure(error: BaseException, node: str | None = None) -> RunFailed:
-    conflict = Conflict(error.field, error.nodes) if isinstance(error, InvalidUpdateError) else None
-    return RunFailed(type(error).__name__, plain_text(error), node, conflict)
+    return RunFailed(type(error).__name__, plain_text(error), node)
 
 
 async def _supersteps(run: Run) -> GraphResult[Any]:
@@ -154,8 +176,13 @@ async def _fail(run: Run, end: TaskEnd) -> None:
 
 
 async def _pause(run: Run, ends: dict[str, TaskEnd]) -> GraphResult[Any]:
-    rows = question_rows(run)
-    await run.commit([Paused()], Status.INTERRUPTED, rows)
+    asked = run.position.asked()
+    if len(asked) > MAX_OPEN_QUESTIONS:
+        raise LimitExceededError(
+            f"Thread {run.thread_id!r} would wait for {len(asked)} answers, and a thread holds at most {MAX_OPEN_QUESTIONS} "
+            "open questions. Ask them in smaller groups, or in one form."
+        )
+    await run.commit([Paused()], Status.INTERRUPTED, question_rows(run))
     interrupts = open_interrupts(run, ends)
     if run.sink is not None:
         run.emit("interrupt", InterruptEventData(run.schema.data(run.values), run.thread_id, dict(interrupts)))
@@ -179,9 +206,11 @@ async def _merge_and_route(run: Run, ends: dict[str, TaskEnd], lone: TaskEnd | N
     try:
         values, extra = merge(run.schema, run.values, frame, updates)
         routed = route(run.blueprint, frame, done, chooser(run, values))
-    except Exception:
+    except Exception as error:
         if lone is not None:
             run.note(lone.task.id, lone.outcome)
+        if isinstance(error, InvalidUpdateError):
+            run.conflict = Conflict(error.field, error.nodes)
         raise
     brief = lone is not None and not lone.outcome.answers and lone.task.id not in frame.work
     if brief and lone is not None:
@@ -233,7 +262,7 @@ async def _tell(run: Run, due: tuple[Task, ...], updates: dict[str, Update], rou
         if run.listens("debug"):
             run.emit("debug", {"type": "node_output", "update": written}, task.node, task.id)
         if run.listens("updates"):
-            run.emit("updates", {task.node: written}, task.node, task.id)
+            run.emit("updates", written, task.node, task.id)
     if run.listens("debug"):
         run.emit("debug", {"type": "state_merge", "state": run.schema.data(run.values)})
         run.emit("debug", {"type": "routes", "next": [task.id for task in routed.due]})

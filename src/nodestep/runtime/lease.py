@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from ..errors import StateStoreError
 from ..stores.base import StateStore
@@ -18,7 +18,7 @@ class Leases:
     """The leases of one store in this process. A holder is told, from the renewing thread, when its lease is gone."""
 
     def __init__(self, store: StateStore) -> None:
-        self._store = store
+        self._store = ref(store)
         self._pid = os.getpid()
         self._changed = threading.Condition()
         self._held: dict[Held, Callable[[], None]] = {}
@@ -30,24 +30,29 @@ class Leases:
             self._held[lease] = on_lost
             if self._thread is None or self._pid != os.getpid():
                 self._pid = os.getpid()
-                self._thread = threading.Thread(target=self._renew, name="nodestep-lease", daemon=True)
+                store = self._store()
+                assert store is not None
+                self._thread = threading.Thread(target=self._renew, args=(store,), name="nodestep-lease", daemon=True)
                 self._thread.start()
 
     def release(self, lease: Held) -> None:
         """Renew it no longer."""
         with self._changed:
             self._held.pop(lease, None)
+            if not self._held:
+                self._changed.notify()
 
-    def _renew(self) -> None:
+    def _renew(self, store: StateStore) -> None:
+        """Until a round finds no lease held; so a store that nothing runs on is not kept alive for long."""
         while True:
             with self._changed:
-                self._changed.wait(self._store.lease_s / 3)
+                self._changed.wait(store.lease_s / 3)
                 if not self._held:
                     self._thread = None
                     return
                 held = list(self._held)
             try:
-                still = self._store.renew(held)
+                still = store.renew(held)
             except StateStoreError:
                 # The next round tries again; a lease that ends meanwhile is found lost at the next write.
                 continue

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..engine.replay import record_to_bytes
 from ..errors import LeaseLostError, StateStoreError, ThreadCancelledError
 from ..model.event import Fact
 from ..model.ids import event_id
-from ..stores.base import Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
-from .committer import Committer, Ticket, committer_of
+from ..stores.base import AuditRow, Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
+from .committer import Answer, Committer, Ticket, committer_of
 
 SNAPSHOT_FROM_BYTES = 16 * 1024
 
@@ -23,13 +24,14 @@ class Entry:
     facts: Sequence[Fact]
     status: Status = Status.RUNNING
     opens: tuple[QuestionRow, ...] = ()
+    audits: tuple[AuditRow, ...] = ()
     snapshot: bytes | None = None
 
 
 class RunLog:
-    """`write` is for code that may block, `awrite` for the event loop. Both number the records in the order of the calls,
-    and raise LeaseLostError or ThreadCancelledError when the branch is no longer this run's. `closed` says that the run
-    has given its branch back, or lost it."""
+    """`write` is for code that may block, `awrite` for the event loop. Both number the records one after another, whichever
+    threads they are called from, and raise LeaseLostError or ThreadCancelledError when the branch is no longer this run's.
+    `closed` says that the run has given its branch back, or lost it."""
 
     def __init__(
         self,
@@ -47,12 +49,12 @@ class RunLog:
         self.no = claim.no
         self.epoch = claim.epoch
         self.sequence = claim.sequence
+        self.closed = False
         self._since_snapshot = bytes_since_snapshot
         self._snapshot_bytes = snapshot_bytes
-        self.closed = False
-        self._committer: Committer | None = None
-        self._in_flight: Ticket | None = None
+        self._numbering = threading.Lock()
         self._order: asyncio.Lock | None = None
+        self._in_flight: tuple[Committer, Ticket] | None = None
 
     @property
     def checkpoint_id(self) -> str:
@@ -65,65 +67,106 @@ class RunLog:
 
     def write(self, entry: Entry) -> Receipt:
         """Commit and wait for it."""
-        self._finish()
-        write = self._compose(entry)
-        return self._take(write, self.store.commit([write])[0])
+        if self._in_flight is not None:
+            committer, ticket = self._in_flight
+            committer.finish(ticket)
+        pending = PendingEntry(self, entry)
+        try:
+            (answer,) = self.store.commit([pending.begin()])
+        except BaseException as error:
+            pending.end(error)
+            raise
+        pending.end(answer)
+        return pending.receipt()
 
-    async def awrite(self, entry: Entry) -> Receipt:
-        """The same without blocking the event loop."""
+    async def awrite(self, make: Callable[[], Entry | None]) -> Receipt | None:
+        """The same without blocking the event loop. `make` is asked for the entry when its turn has come, so that what is
+        cancelled before is still the caller's; `None` is nothing to write."""
         if self.store.instant:
-            return self.write(entry)
+            made = make()
+            return None if made is None else self.write(made)
         if self._order is None:
             self._order = asyncio.Lock()
         async with self._order:
-            self._finish()
-            self._committer = committer_of(self.store)
-            ticket = self._in_flight = self._committer.submit(self._compose(entry))
+            entry = make()
+            if entry is None:
+                return None
+            pending = PendingEntry(self, entry)
+            committer = committer_of(self.store)
+            ticket = committer.submit(self.store, pending)
+            self._in_flight = committer, ticket
             await ticket.future
-            return self._settle(ticket)
-
-    def _finish(self) -> None:
-        """Wait for the write that a cancelled, or a still waiting, `awrite` has under way."""
-        if self._in_flight is not None and self._committer is not None:
-            self._committer.finish(self._in_flight)
-            self._settle(self._in_flight)
-
-    def _compose(self, entry: Entry) -> Write:
-        guard = Holding(self.no, self.epoch, self.sequence)
-        record = record_to_bytes(entry.facts)
-        return Write(
-            self.thread_id, self.branch_id, guard, entry.status, record, opens=entry.opens, snapshot=entry.snapshot
-        )
-
-    def _settle(self, ticket: Ticket) -> Receipt:
-        """Take a ticket's answer, once: a run that was cancelled while it waited leaves that to the next write."""
-        if ticket is self._in_flight:
             self._in_flight = None
-            return self._take(ticket.write, ticket.answer)
-        assert isinstance(ticket.answer, Receipt)
-        return ticket.answer
+            return pending.receipt()
 
-    def _take(self, write: Write, answer: Receipt | Refused | BaseException | None) -> Receipt:
-        match answer:
-            case Receipt():
-                self.sequence = answer.sequence
-                self.closed = write.status is not Status.RUNNING
-                if write.snapshot is None:
-                    self._since_snapshot += len(write.record)
-                else:
-                    self._since_snapshot, self._snapshot_bytes = 0, len(write.snapshot)
-                return answer
-            case Refused(head):
-                self.closed = True
-                if head is not None and head.status is Status.CANCELLED:
-                    raise ThreadCancelledError(
-                        f"Thread {self.thread_id!r} was cancelled while this run worked on it. The run stopped, and wrote "
-                        "nothing after the cancellation."
-                    )
-                raise LeaseLostError(
-                    f"Another process took over thread {self.thread_id!r}, or the thread was deleted: this run's lease had "
-                    "ended. The run stopped and wrote nothing more; read the thread to see how it went on."
+    def begin(self, entry: Entry) -> Write:
+        """The write of an entry, numbered after the last; nobody else numbers one until `end`."""
+        self._numbering.acquire()
+        try:
+            return Write(
+                self.thread_id,
+                self.branch_id,
+                Holding(self.no, self.epoch, self.sequence),
+                entry.status,
+                record_to_bytes(entry.facts),
+                opens=entry.opens,
+                audits=entry.audits,
+                snapshot=entry.snapshot,
+            )
+        except BaseException:
+            self._numbering.release()
+            raise
+
+    def end(self, write: Write, answer: Answer) -> None:
+        """Take what came of it."""
+        if isinstance(answer, Receipt):
+            self.sequence = answer.sequence
+            self.closed = write.status is not Status.RUNNING
+            if write.snapshot is None:
+                self._since_snapshot += len(write.record)
+            else:
+                self._since_snapshot, self._snapshot_bytes = 0, len(write.snapshot)
+        elif isinstance(answer, Refused):
+            self.closed = True
+        self._numbering.release()
+
+
+class PendingEntry:
+    """An entry on its way into its log."""
+
+    __slots__ = ("_answer", "_entry", "_log", "_write")
+
+    def __init__(self, log: RunLog, entry: Entry) -> None:
+        self._log = log
+        self._entry = entry
+        self._write: Write | None = None
+        self._answer: Answer | None = None
+
+    def begin(self) -> Write:
+        self._write = self._log.begin(self._entry)
+        return self._write
+
+    def end(self, answer: Answer) -> None:
+        assert self._write is not None
+        self._answer = answer
+        self._log.end(self._write, answer)
+
+    def receipt(self) -> Receipt:
+        """The receipt; raises what went wrong instead."""
+        thread_id = self._log.thread_id
+        match self._answer:
+            case Receipt() as receipt:
+                return receipt
+            case Refused(head) if head is not None and head.status is Status.CANCELLED:
+                raise ThreadCancelledError(
+                    f"Thread {thread_id!r} was cancelled while this run worked on it. The run stopped, and wrote nothing "
+                    "after the cancellation."
                 )
-            case BaseException():
-                raise answer
+            case Refused():
+                raise LeaseLostError(
+                    f"Another process took over thread {thread_id!r}, or the thread was deleted: this run's lease had ended. "
+                    "The run stopped and wrote nothing more; read the thread to see how it went on."
+                )
+            case BaseException() as error:
+                raise error
         raise StateStoreError("A commit came back without an answer.")

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..engine.admit import GoOn, Stands, admit, admit_unknown
+from ..engine.admit import GoOn, admit, admit_unknown, refuse_running
 from ..engine.plan import check_fits
 from ..engine.replay import Checkpoint, advance, record_to_bytes
 from ..engine.route import first_tasks
 from ..errors import ThreadBusyError
-from ..model.event import Answered, Continued, Fact, Started
+from ..model.event import Answered, Continued, Expired, Fact, Started
 from ..model.position import ROOT, Frame
-from ..people.reading import replayed, stands
-from ..stores.base import Guard, New, Receipt, Status, Stored, Unchanged, Write
+from ..people.inbox import audits_of
+from ..people.reading import replayed, standing
+from ..stores.base import AuditRow, Guard, New, Receipt, Status, Stored, Unchanged, Write
 from .log import RunLog
 from .routing import chooser
-from .run import Run
+from .run import Call, Run
 
 TRIES = 3
 """How often a claim that lost a race looks again; what it then finds decides."""
@@ -67,29 +68,41 @@ def _first(run: Run) -> _Claim:
 
 def _next(run: Run, stored: Stored) -> _Claim:
     call, head = run.call, stored.head
+    assert run.store is not None
     if head.live:
-        admit(run.thread_id, Stands.RUNNING, Checkpoint().position, call.input is not None, call.resume)
+        raise refuse_running(run.thread_id)
     checkpoint = replayed(stored)
-    admission = admit(run.thread_id, stands(head), checkpoint.position, call.input is not None, call.resume)
+    has_input = call.input is not None
+    admission = admit(run.thread_id, standing(head), checkpoint.position, run.store.now_ms(), has_input, call.resume)
     values = run.schema.load(checkpoint.state)
     facts: list[Fact]
+    audits: tuple[AuditRow, ...] = ()
     closes: tuple[str, ...] = ()
     if isinstance(admission, GoOn):
         check_fits(run.blueprint, checkpoint.position, run.thread_id)
-        facts = [Continued(run.run_id)]
-        if admission.answers:
-            resume = call.resume
-            assert resume is not None
-            facts.insert(0, Answered(admission.answers, resume.by, resume.note, call.source))
-            closes = tuple(admission.answers)
+        facts = [*_closings(call, admission), Continued(run.run_id)]
+        audits = audits_of(checkpoint.position, facts)
+        closes = (*admission.answers, *admission.expired)
     else:
         values, patch = run.schema.next_state(values, call.input, f"{checkpoint.position.root.superstep}/input")
         facts = [Started(run.run_id, patch, first_tasks(run.blueprint, chooser(run, values)))]
     guard: Guard = Unchanged(head.no, head.epoch, head.sequence)
-    write = Write(run.thread_id, run.branch_id, guard, Status.RUNNING, record_to_bytes(facts), closes=closes)
+    write = Write(
+        run.thread_id, run.branch_id, guard, Status.RUNNING, record_to_bytes(facts), closes=closes, audits=audits
+    )
     since = sum(len(record.body) for record in stored.records)
     snapshot_bytes = len(stored.snapshot) if stored.snapshot is not None else len(stored.records[0].body)
     return _Claim(write, values, checkpoint, facts, isinstance(admission, GoOn), since, snapshot_bytes)
+
+
+def _closings(call: Call, admission: GoOn) -> list[Fact]:
+    """How the questions close that this call answers, or whose deadline it finds passed."""
+    facts: list[Fact] = []
+    if admission.expired:
+        facts.append(Expired(admission.expired))
+    if admission.answers and call.resume is not None:
+        facts.append(Answered(admission.answers, call.resume.by, call.resume.note, call.source))
+    return facts
 
 
 def _take(run: Run, claim: _Claim, receipt: Receipt) -> None:

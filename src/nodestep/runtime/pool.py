@@ -19,7 +19,8 @@ IDLE_S = 10.0
 
 
 class Pool:
-    """Runs functions in daemon threads, at most `limit` at once; what comes beyond waits its turn, first in first out."""
+    """Runs functions in daemon threads, at most `limit` at once; what comes beyond waits its turn, first in first out. A job
+    that a job of the pool waits for is never held back by the limit, since that could wait for ever."""
 
     def __init__(self, name: str, limit: int) -> None:
         self._name = name
@@ -28,18 +29,24 @@ class Pool:
         self._jobs: deque[Callable[[], None]] = deque()
         self._idle = 0
         self._threads = 0
+        self._here = threading.local()
 
     def submit(self, job: Callable[[], None]) -> None:
         """Run `job` in a thread; it must not raise."""
+        nested = getattr(self._here, "working", False)
         with self._ready:
-            self._jobs.append(job)
+            if nested:
+                self._jobs.appendleft(job)
+            else:
+                self._jobs.append(job)
             if self._idle >= len(self._jobs):
                 self._ready.notify()
-            elif self._threads < self._limit:
+            elif nested or self._threads < self._limit:
                 self._threads += 1
                 threading.Thread(target=self._work, name=f"{self._name}-{self._threads}", daemon=True).start()
 
     def _work(self) -> None:
+        self._here.working = True
         while True:
             with self._ready:
                 self._idle += 1

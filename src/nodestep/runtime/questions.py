@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..model.event import instant
 from ..model.interrupt import Interrupt
 from ..model.position import Listing, OpenQuestion
-from ..people.inbox import instant
+from ..people.rows import question_row
 from ..stores.base import QuestionRow
 from .run import Run
 from .task import TaskEnd
@@ -15,24 +16,7 @@ from .task import TaskEnd
 
 def question_rows(run: Run) -> tuple[QuestionRow, ...]:
     """The questions that no pause has shown yet."""
-    return tuple(
-        QuestionRow(key, question_body(found), found.question.assignee, found.question.expires_at_ms)
-        for key, found in run.position.asked().items()
-        if key not in run.listed
-    )
-
-
-def question_body(found: OpenQuestion) -> dict[str, Any]:
-    """What a question's row tells beside its columns."""
-    body = {
-        "id": found.question.id,
-        "node": found.task.node,
-        "task_id": found.task.id,
-        "payload": found.question.payload,
-    }
-    if found.question.answer_schema is not None:
-        body["schema"] = found.question.answer_schema
-    return body
+    return tuple(question_row(found) for key, found in run.position.asked().items() if key not in run.listed)
 
 
 def open_interrupts(run: Run, ends: Mapping[str, TaskEnd]) -> dict[str, Interrupt]:

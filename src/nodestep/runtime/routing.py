@@ -15,21 +15,25 @@ def chooser(run: Run, values: dict[str, Any]) -> Choose:
 
     def choose(branch: Branch, source: str) -> tuple[str, ...]:
         key = branch.router(run.schema.view(values))
+        who = _named(branch)
         if branch.is_predicate and not isinstance(key, bool):
             raise GraphExecutionError(
-                f"The predicate {branch.label!r} after {source!r} returned {type(key).__name__}; a predicate of when() "
-                "returns True or False."
+                f"{who} after {source!r} returned {type(key).__name__}; a predicate of when() returns True or False."
             )
         try:
             return branch.targets[key]
         except (KeyError, TypeError):
             known = ", ".join(map(repr, branch.targets))
             raise GraphExecutionError(
-                f"The router {branch.label!r} after {source!r} returned a key that is not in its mapping: "
-                f"{_shown(key)}. Known keys: {known}."
+                f"{who} after {source!r} returned a key that is not in its mapping: {_shown(key)}. Known keys: {known}."
             ) from None
 
     return choose
+
+
+def _named(branch: Branch) -> str:
+    form, role = ("when", "predicate") if branch.is_predicate else ("branch", "router")
+    return f"The {role} of {form}()" if branch.label == form else f"The {role} {branch.label!r}"
 
 
 def _shown(key: Any) -> str:

@@ -14,12 +14,13 @@ from ..hooks.contexts import GraphMiddlewareContext
 from ..hooks.middleware import HookTable
 from ..model.blueprint import Blueprint
 from ..model.event import Fact, OnceRecorded, Paused, TaskRecorded
+from ..model.ids import interrupt_key
 from ..model.interrupt import Resume
 from ..model.json import Json
-from ..model.outcome import Outcome
-from ..model.position import ROOT, Frame, Listing, Position
+from ..model.outcome import Asked, Outcome
+from ..model.position import ROOT, Conflict, Frame, Listing, Position
 from ..model.schema import StateSchema
-from ..stores.base import QuestionRow, StateStore, Status
+from ..stores.base import AuditRow, QuestionRow, StateStore, Status
 from .log import Entry, RunLog
 from .stream import Sink, StreamEvent
 
@@ -69,6 +70,8 @@ class Run:
         self.stopping = False
         self.seconds_left = call.blueprint.timeout_s
         self.unrecorded: list[Fact] = []
+        self.audits: list[AuditRow] = []
+        self.conflict: Conflict | None = None
         self.lease_lost = False
         self._main: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
 
@@ -93,26 +96,36 @@ class Run:
     ) -> None:
         """Make facts durable, with the outcomes that wait to be; without a store there is nothing to do."""
         if self.log is None:
-            self.unrecorded = []
+            self.unrecorded, self.audits = [], []
             return
-        receipt = await self.door.commit(self.log, Entry([*self.unrecorded, *facts], status, opens, snapshot))
-        self.unrecorded = []
+        entry = Entry([*self.unrecorded, *facts], status, opens, tuple(self.audits), snapshot)
+        receipt = await self.door.commit(self.log, entry)
+        self.unrecorded, self.audits = [], []
         if opens:
             position = advance(self.position, Paused(), receipt.pause, receipt.at_ms)
             self.listed = position.listed
 
     def note(self, task: str, outcome: Outcome) -> None:
         """Take a task's outcome into the position, to be recorded with the next commit."""
-        self.frame = self.frame.with_work(task, self.frame.work_of(task).with_outcome(outcome))
+        work = self.frame.work_of(task)
+        for id, answer in outcome.answers.items():
+            self.audits.append(AuditRow(interrupt_key(ROOT, task, id), answer, "hook"))
+        if isinstance(outcome, Asked):
+            for id, reason in outcome.rejected.items():
+                answer = work.answers.get(id)
+                self.audits.append(AuditRow(interrupt_key(ROOT, task, id), answer, "type", rejected=reason))
+        self.frame = self.frame.with_work(task, work.with_outcome(outcome))
         self.unrecorded.append(TaskRecorded(task, outcome))
 
     async def record(self) -> None:
-        """From inside the event loop: make the outcomes noted so far durable."""
-        if self.log is None:
-            return
+        """From inside the event loop: make the outcomes noted so far durable. Until their turn comes they stay noted."""
+        if self.log is not None and self.unrecorded:
+            await self.log.awrite(self._noted)
+
+    def _noted(self) -> Entry | None:
         facts, self.unrecorded = self.unrecorded, []
-        if facts:
-            await self.log.awrite(Entry(facts))
+        audits, self.audits = tuple(self.audits), []
+        return Entry(facts, audits=audits) if facts else None
 
     def record_once(self, task: str, id: str, value: Json) -> None:
         """Record a `once` result before it is returned, from the thread that steps the run, its loop, or a pool thread."""
@@ -127,12 +140,12 @@ class Run:
         if loop is None or here is loop or not loop.is_running():
             self.log.write(entry)
         else:
-            asyncio.run_coroutine_threadsafe(self.log.awrite(entry), loop).result()
+            asyncio.run_coroutine_threadsafe(self.log.awrite(lambda: entry), loop).result()
 
     async def arecord_once(self, task: str, id: str, value: Json) -> None:
         """The same for `aonce`, without blocking the event loop."""
         if self.log is not None:
-            await self.log.awrite(Entry([OnceRecorded(task, id, value)]))
+            await self.log.awrite(lambda: Entry([OnceRecorded(task, id, value)]))
 
     # the lease
 

@@ -32,7 +32,7 @@ async def run_tasks(run: Run) -> dict[str, TaskEnd]:
 
 
 async def _alone(run: Run, task: Task) -> dict[str, TaskEnd]:
-    spec = run.blueprint.nodes[task.node]
+    spec = run.blueprint.spec(task.node)
     by_hand = run.door.steps_by_hand
     if by_hand and not (spec.is_async or spec.timeout_s or run.seconds_left is not None or run.hooks.any_async):
         end = await perform(scope_of(run, task), Place.CALLING_THREAD)
@@ -71,7 +71,6 @@ async def _within(run: Run, work: Awaitable[T]) -> T:
 
 async def _together(run: Run, tasks: tuple[Task, ...]) -> dict[str, TaskEnd]:
     """Run several tasks at once. When one fails, its async siblings are cancelled and its plain ones waited for."""
-    nodes = run.blueprint.nodes
     ends: dict[str, TaskEnd] = {}
     ended: list[asyncio.Task[TaskEnd]] = []
     wake = asyncio.Event()
@@ -94,13 +93,15 @@ async def _together(run: Run, tasks: tuple[Task, ...]) -> dict[str, TaskEnd]:
             for job in batch:
                 task = running.pop(job)
                 if job.cancelled():
-                    continue
+                    if run.stopping:
+                        continue
+                    raise asyncio.CancelledError  # by the node itself: what it stops alone, it stops beside others
                 end = job.result()
                 ends[task.id] = end
                 run.note(task.id, end.outcome)
                 if isinstance(end.outcome, Failed) and not run.stopping:
                     run.stopping = True
-                    _cancel_async(running, nodes)
+                    _cancel_async(run, running)
             if running:
                 await run.record()
         return ends
@@ -110,9 +111,9 @@ async def _together(run: Run, tasks: tuple[Task, ...]) -> dict[str, TaskEnd]:
             await _end_all(run, running)
 
 
-def _cancel_async(running: dict[asyncio.Task[TaskEnd], Task], nodes: Any) -> None:
+def _cancel_async(run: Run, running: dict[asyncio.Task[TaskEnd], Task]) -> None:
     for job, task in running.items():
-        if nodes[task.node].is_async:
+        if run.blueprint.spec(task.node).is_async:
             job.cancel()
 
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from ..errors import GraphExecutionError, GraphInterrupt, InterruptSwallowedError, NodeTimeoutError
+from ..errors import (
+    GraphExecutionError,
+    GraphInterrupt,
+    InterruptExpiredError,
+    InterruptSwallowedError,
+    NodeTimeoutError,
+)
 from ..hooks.contexts import Replacement
 from ..model.node import Retry
 from ..model.outcome import Asked, Done, Failed, Outcome
@@ -53,7 +59,7 @@ def scope_of(run: Run, task: Task) -> TaskScope:
     values = run.values
     if task.payload is not None:
         values = {**values, **run.schema.payload_from_json(task.payload)}
-    return TaskScope(run, task, run.blueprint.nodes[task.node], run.frame.work_of(task.id), values)
+    return TaskScope(run, task, run.blueprint.spec(task.node), run.frame.work_of(task.id), values)
 
 
 async def perform(scope: TaskScope, place: Place) -> TaskEnd:
@@ -65,8 +71,6 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
         return _stopped(scope, signal)
     except Exception as error:
         return _failed(scope, error)
-    except BaseExceptionGroup as group:
-        return _grouped(scope, group)
     finally:
         scope.closed = True
         CURRENT.reset(token)
@@ -75,19 +79,21 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
 async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
     hooks = scope.run.hooks
     for hook in hooks.before_node:
-        _replace_input(scope, await _called(hook(scope.hook_context())))
+        _replace_input(scope, await _called(scope, place, hook(scope.hook_context())))
+    _check_not_swallowed(scope)
     try:
         result = await _attempts(scope, place)
     except Exception as error:
         if scope.fault is not None or not hooks.on_error:
             raise
-        result = await _ask_on_error(scope, error)
+        result = await _ask_on_error(scope, place, error)
     _check_not_swallowed(scope)
     writes = read_writes(scope, result)
     for hook in hooks.after_node:
-        answer = await _called(hook(scope.hook_context(writes.as_given)))
+        answer = await _called(scope, place, hook(scope.hook_context(writes.as_given)))
         if answer is not None:
             writes = writes.replaced(scope, _replacement("after_node", answer))
+    _check_not_swallowed(scope)
     outcome = Done(writes.patch, writes.goto, scope.hook_answers or {})
     return TaskEnd(scope.task, outcome, writes.update)
 
@@ -95,13 +101,14 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
 async def _attempts(scope: TaskScope, place: Place) -> Any:
     retry = scope.spec.retry
     if retry is None:
-        return await _call(scope, place)
+        return await _tried(scope, place)
     for number in range(1, retry.max_attempts + 1):
         scope.begin_attempt(number)
         try:
-            return await _call(scope, place)
-        except retry.on:
-            if scope.fault is not None or scope.closed or number == retry.max_attempts or scope.run.stopping:
+            return await _tried(scope, place)
+        except retry.on as error:
+            last = number == retry.max_attempts or scope.run.stopping
+            if last or scope.fault is not None or scope.closed or isinstance(error, InterruptExpiredError):
                 raise
         pause = asyncio.sleep(_delay_s(retry, number))
         await (scope.run.door.in_loop(pause) if place is Place.CALLING_THREAD else pause)
@@ -111,6 +118,18 @@ async def _attempts(scope: TaskScope, place: Place) -> Any:
 def _delay_s(retry: Retry, number: int) -> float:
     delay = min(retry.initial_delay_s * retry.backoff ** (number - 1), retry.max_delay_s)
     return delay * random.random() if retry.jitter else delay
+
+
+async def _tried(scope: TaskScope, place: Place) -> Any:
+    """One try. A pause raised inside a TaskGroup comes out in a group: alone it is the pause, and beside a real error the
+    error wins, as an error like any other."""
+    try:
+        return await _call(scope, place)
+    except BaseExceptionGroup as group:
+        _, rest = group.split(lambda error: any(error is own for own in scope.signals))
+        if rest is None:
+            raise scope.signals[0] from None
+        raise rest from None
 
 
 async def _call(scope: TaskScope, place: Place) -> Any:
@@ -140,8 +159,17 @@ async def _call(scope: TaskScope, place: Place) -> Any:
     return running.result()
 
 
-async def _called(result: Any) -> Any:
-    return await result if isinstance(result, Awaitable) else result
+async def _called(scope: TaskScope, place: Place, result: Any) -> Any:
+    """What a hook returned, waited for where it is something to wait for."""
+    if not isinstance(result, Awaitable):
+        return result
+    if place is Place.LOOP:
+        return await result
+
+    async def waited() -> Any:
+        return await result
+
+    return await scope.run.door.in_loop(waited())
 
 
 def _replacement(hook: str, answer: Any) -> Any:
@@ -165,11 +193,11 @@ def _replace_input(scope: TaskScope, answer: Any) -> None:
         scope.values = schema.first_state(value)
 
 
-async def _ask_on_error(scope: TaskScope, error: Exception) -> Any:
+async def _ask_on_error(scope: TaskScope, place: Place, error: Exception) -> Any:
+    scope.signals.clear()
     for hook in scope.run.hooks.on_error:
-        answer = await _called(hook(scope.hook_context(), error))
+        answer = await _called(scope, place, hook(scope.hook_context(), error))
         if answer is not None:
-            scope.signals.clear()
             return _replacement("on_error", answer)
     raise error
 
@@ -180,8 +208,8 @@ def _check_not_swallowed(scope: TaskScope) -> None:
     if scope.signals:
         asked = ", ".join(repr(id) for id in scope.raised)
         raise InterruptSwallowedError(
-            f"Node {scope.task.node!r} asked {asked} and caught the pause that interrupt() raised, so its return value was "
-            "not used. Catch Exception rather than everything, or re-raise GraphInterrupt."
+            f"Node {scope.task.node!r}, or a hook around it, asked {asked} and caught the pause that interrupt() raised, so "
+            "its return value was not used. Catch Exception rather than everything, or re-raise GraphInterrupt."
         )
 
 
@@ -203,20 +231,7 @@ def _stopped(scope: TaskScope, signal: GraphInterrupt) -> TaskEnd:
     except Exception as error:
         return _failed(scope, error)
     questions = tuple(raised.question for raised in scope.raised.values())
-    return TaskEnd(scope.task, Asked(questions, scope.hook_answers, cache), raised=scope.raised)
-
-
-def _grouped(scope: TaskScope, group: BaseExceptionGroup[BaseException]) -> TaskEnd:
-    """A pause raised inside a TaskGroup comes out in a group; beside a real error the error wins."""
-    _, rest = group.split(lambda error: any(error is own for own in scope.signals))
-    if rest is None:
-        return _stopped(scope, scope.signals[0])
-    if isinstance(rest, Exception):
-        return _failed(scope, rest)
-    by_hand, others = rest.split(GraphInterrupt)
-    if others is None or isinstance(others, Exception):
-        return _failed(scope, others if others is not None else GraphExecutionError(str(by_hand)))
-    raise group
+    return TaskEnd(scope.task, Asked(questions, scope.hook_answers, cache, scope.rejected), raised=scope.raised)
 
 
 def _failed(scope: TaskScope, error: Exception) -> TaskEnd:

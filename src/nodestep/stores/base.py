@@ -9,21 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-from ..model.json import JsonObject
-
-
-class Status(StrEnum):
-    """Where a branch stands. `RUNNING` with a dead or expired lease reads as cut off."""
-
-    RUNNING = "running"
-    INTERRUPTED = "interrupted"
-    READY = "ready"
-    FAILED = "failed"
-    COMPLETED = "completed"
-    CANCELLED = "cancelled"
+from ..model.json import Json, JsonObject
+from ..model.status import Status as Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +95,38 @@ class Holding:
     sequence: int
 
 
-Guard: TypeAlias = New | Unchanged | Holding
+@dataclass(frozen=True, slots=True)
+class ForkOf:
+    """The branch must not exist yet; it begins as a copy of where its parent stood at a record, and its own records go on
+    from that number. It bears the graph name of its parent. Nothing is copied but what the write itself carries."""
+
+    parent_no: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """The branch with this number, whoever works on it: the epoch grows, so that an owner finds its lease gone at its next
+    write. The store gives the record the next number itself."""
+
+    no: int
+
+
+Guard: TypeAlias = New | Unchanged | Holding | ForkOf | Fenced
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One decision about one question: the value, who gave it (`None`: not told) and why, and where from: `api`, `cli`,
+    `page`, `hook` or `expiry`. `pause` is that of the question; `rejected` tells why its type refused the answer later."""
+
+    key: str
+    value: Json
+    source: str
+    by: str | None = None
+    note: str | None = None
+    pause: int | None = None
+    rejected: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +135,8 @@ class Write:
 
     `status=RUNNING` under `New` or `Unchanged` takes the lease (the epoch grows by one); under `Holding` it keeps it; any
     other status drops it. `opens` are numbered together with one new pause number; a row that already carries a `pause`
-    keeps it. `closes` names keys that are no longer open. `snapshot` is stored for the sequence of this record.
+    keeps it. `closes` names keys that are no longer open. `audits` are kept for good, also when records are pruned.
+    `snapshot` is stored for the sequence of this record.
     """
 
     thread_id: str
@@ -125,6 +146,7 @@ class Write:
     record: bytes
     opens: tuple[QuestionRow, ...] = ()
     closes: tuple[str, ...] = ()
+    audits: tuple[AuditRow, ...] = ()
     snapshot: bytes | None = field(default=None, repr=False)
 
 
@@ -157,6 +179,29 @@ class Listed:
     branch_id: str
     graph: str
     question: QuestionRow
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBranch:
+    """A branch with where it comes from; both are `None` for a branch that is no fork. `first` is the number of the first
+    record that was not pruned."""
+
+    head: Head
+    parent_branch_id: str | None
+    parent_no: int | None
+    fork_sequence: int | None
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A decision with where and when; `number` grows with every decision of the store and is its place in a page."""
+
+    number: int
+    thread_id: str
+    branch_id: str
+    at_ms: int
+    row: AuditRow
 
 
 class StateStore(Protocol):
@@ -206,6 +251,32 @@ class StateStore(Protocol):
     ) -> tuple[Listed, ...]:
         """A page of open questions, oldest first: ordered by pause, branch number and key. `after` is that triple of the
         last question seen."""
+
+    def branch_rows(self, thread_id: str) -> tuple[ListedBranch, ...]:
+        """The branches of a thread, oldest first; none for an unknown thread."""
+
+    def thread_rows(
+        self, *, graph: str | None = None, status: Status | None = None, limit: int = 100, after: int | None = None
+    ) -> tuple[Head, ...]:
+        """A page of threads, newest first: the heads of their `"main"` branches, with the status a call would find:
+        `RUNNING` without a live lease reads `UNFINISHED`, `INTERRUPTED` with only expired questions `READY`. `after` is
+        the branch number of the last one seen."""
+
+    def audit_rows(
+        self, thread_id: str | None = None, *, limit: int = 100, after: int | None = None
+    ) -> tuple[Audited, ...]:
+        """A page of decisions, oldest first; `after` is the number of the last one seen."""
+
+    def delete_rows(self, thread_id: str) -> tuple[Head, ...]:
+        """Drop all branches of a thread with everything of theirs, unless one of them has a live lease. Returns the heads
+        that were there; with a live one among them nothing was deleted. The thread is gone at once; space is given
+        back in small steps that let other writers through, and a process that dies meanwhile leaves no more than rows
+        that the next delete sweeps up."""
+
+    def prune_rows(self, no: int, first: int, snapshots: Sequence[tuple[int, bytes]]) -> None:
+        """Make `first` the first record of a branch: the snapshots (each with the sequence it stands for) are stored, and
+        records and snapshots before `first`, save those given, go, in small steps that let other writers through.
+        Reading at a number before `first` raises UnknownEventError, except where a snapshot stands for it."""
 
     def renew(self, held: Sequence[tuple[int, int]]) -> list[bool]:
         """Extend the leases named by (branch no, epoch); says for each whether it is still held."""

@@ -62,29 +62,43 @@ class GroupCommit(Generic[J]):
             try:
                 self._execute([job])
             finally:
-                self._pass_on()
+                self.pass_on()
         elif self._wait(seat):
-            self._lead()
+            self._lead(seat)
         elif seat.error is not None:
             raise copy.copy(seat.error) from seat.error.__cause__
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep every job waiting while the block runs."""
-        with self._mutex:
-            first = not self._leading
-            self._leading = True
-            if not first:
-                seat: _Seat[J] = _Seat(None)
-                self._waiting.append(seat)
-        if not first:
-            self._wait(seat)
-            with self._mutex:
-                self._waiting.popleft()
+        self.take_lead()
         try:
             yield
         finally:
-            self._pass_on()
+            self.pass_on()
+
+    def take_lead(self) -> None:
+        """Return once nothing is executed, and nothing will be until `pass_on`."""
+        with self._mutex:
+            first = not self._leading
+            self._leading = True
+            if first:
+                return
+            seat: _Seat[J] = _Seat(None)
+            self._waiting.append(seat)
+        self._wait(seat)
+        with self._mutex:
+            self._waiting.popleft()
+
+    def pass_on(self) -> None:
+        """Give the lead to the one who has waited longest."""
+        with self._mutex:
+            if not self._waiting:
+                self._leading = False
+                return
+            seat = self._waiting[0]
+            seat.leads = True
+            seat.gate.release()
 
     def _wait(self, seat: _Seat[J]) -> bool:
         """Wait until the seat's job was executed by another (False), or it is this caller's turn to lead (True)."""
@@ -102,9 +116,9 @@ class GroupCommit(Generic[J]):
                 self._waiting.remove(seat)
             if not seat.leads:
                 return
-        self._pass_on()
+        self.pass_on()
 
-    def _lead(self) -> None:
+    def _lead(self, own: _Seat[J]) -> None:
         """Execute every job that waits, the own one first among them."""
         group: list[_Seat[J]] = []
         jobs: list[J] = []
@@ -121,21 +135,13 @@ class GroupCommit(Generic[J]):
         except BaseException:
             # This caller alone was interrupted: what is not done, the others do themselves.
             with self._mutex:
+                if own in self._waiting:
+                    self._waiting.remove(own)
                 unfinished = [seat for seat in group[1:] if not seat.job_done]
                 self._waiting.extendleft(reversed(unfinished))
             group = [seat for seat in group if seat not in unfinished]
             raise
         finally:
-            self._pass_on()
+            self.pass_on()
             for seat in group[1:]:
                 seat.gate.release()
-
-    def _pass_on(self) -> None:
-        """Give the lead to the one who has waited longest."""
-        with self._mutex:
-            if not self._waiting:
-                self._leading = False
-                return
-            seat = self._waiting[0]
-            seat.leads = True
-            seat.gate.release()

@@ -224,7 +224,8 @@ class InMemoryStateStore:
         return self._clock.lease_ms() + int(self._lease_s * 1000)
 
     def _live(self, branch: _Branch) -> bool:
-        return branch.status is Status.RUNNING and branch.lease_until_ms > self._clock.lease_ms()
+        left_ms = branch.lease_until_ms - self._clock.lease_ms()
+        return branch.status is Status.RUNNING and 0 < left_ms <= int(self._lease_s * 1000)
 
     def _head(self, branch: _Branch) -> Head:
         return Head(

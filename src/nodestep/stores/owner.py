@@ -21,34 +21,37 @@ _DEAD_STATES: Final = frozenset("ZX")
 @dataclass(frozen=True, slots=True)
 class Owner:
     """A process. `boot` names the boot of the host, `started` is the process's start time in clock ticks since then,
-    and `namespace` the PID namespace in which `pid` counts; each is `None` where the platform does not tell."""
+    and `namespace` the PID namespace in which `pid` counts; each is `None` where the platform does not tell. Its leases
+    last `lease_ms`."""
 
     pid: int
     boot: str | None
     started: int | None
     namespace: int | None
+    lease_ms: int
 
     def to_json(self) -> str:
         """The stored form."""
-        return json.dumps([self.pid, self.boot, self.started, self.namespace], separators=(",", ":"))
+        parts = [self.pid, self.boot, self.started, self.namespace, self.lease_ms]
+        return json.dumps(parts, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Owner:
         """The owner that `to_json` wrote. Raises ValueError for any other text."""
         match json.loads(text):
-            case [int(pid), str() | None as boot, int() | None as started, int() | None as namespace]:
-                return cls(pid, boot, started, namespace)
+            case [int(pid), str() | None as boot, int() | None as started, int() | None as namespace, int(lease_ms)]:
+                return cls(pid, boot, started, namespace, lease_ms)
         raise ValueError("not an owner")
 
 
-def this_process() -> Owner:
+def this_process(lease_ms: int) -> Owner:
     """The identity of the process that calls."""
     pid = os.getpid()
     boot = _boot_id()
     own = _stat("self")
     if own is None or own.pid != pid:
-        return Owner(pid, boot, None, None)
-    return Owner(pid, boot, own.started, _pid_namespace())
+        return Owner(pid, boot, None, None, lease_ms)
+    return Owner(pid, boot, own.started, _pid_namespace(), lease_ms)
 
 
 def known_dead(owner: Owner, asking: Owner) -> bool:

@@ -17,6 +17,7 @@ class Queries:
 
     find_branch: str
     find_branch_by_no: str
+    branches_beside: str
     has_record: str
     append_record: str
     add_record: str
@@ -34,6 +35,7 @@ class Queries:
     questions_of_branch: str
     page_of_questions: str
     page_of_questions_in_thread: str
+    open_counts: str
 
 
 @cache

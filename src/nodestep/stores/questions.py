@@ -5,10 +5,10 @@ Knows nothing of tables; every store uses it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..model.canonical import decode, encode
 from .base import QuestionRow
 
 
@@ -27,7 +27,7 @@ class KeptQuestion:
         """The question as readers get it, its body theirs to keep."""
         return QuestionRow(
             self.key,
-            json.loads(self.body),
+            decode(self.body),
             self.assignee,
             self.expires_at_ms,
             self.pause,
@@ -38,7 +38,7 @@ class KeptQuestion:
 class Opening:
     """The questions that one write opens, checked and encoded before any lock is taken.
 
-    Raises ValueError for a key that comes twice, or a body that is not JSON.
+    Raises ValueError for a key that comes twice.
     """
 
     __slots__ = ("_bodies", "_rows")
@@ -47,7 +47,7 @@ class Opening:
         if len({row.key for row in opens}) < len(opens):
             raise ValueError("one write opens each question once; a key comes twice in its opens")
         self._rows = opens
-        self._bodies = [_encode(row) for row in opens]
+        self._bodies = [encode(row.body) for row in opens]
 
     @property
     def needs_number(self) -> bool:
@@ -62,7 +62,3 @@ class Opening:
                 raise ValueError(f"question {row.key!r} needs a pause number")
             asked_at_ms = at_ms if row.asked_at_ms is None else row.asked_at_ms
             yield KeptQuestion(row.key, body, row.assignee, row.expires_at_ms, number, asked_at_ms)
-
-
-def _encode(row: QuestionRow) -> bytes:
-    return json.dumps(row.body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

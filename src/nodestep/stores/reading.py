@@ -1,21 +1,25 @@
 """Looks at a branch: its row, its lineage, snapshot, records and questions, within one read transaction.
 
 A fork holds no copy of what it shares: its records begin after its fork point, and those before are its parent's.
+Everything found is checked to be complete, so that a damaged page is an error and never a shorter history.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from ..errors import UnknownEventError
 from .base import Record
+from .branches import BranchRow
 from .connection import Connection
 from .queries import Queries
 from .questions import KeptQuestion
-from .rows import LAST_SEQUENCE, BranchRow, damaged, question_of, record_of, row_id, snapshot_of
+from .rows import damaged, question_of, record_of, row_id, snapshot_of
 
-UNLIMITED = -1
+_UNLIMITED: Final = -1
+_LAST_ID: Final = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Look:
     """What one look at a branch found."""
 
     branch: BranchRow
+    updated_at_ms: int
     snapshot_sequence: int
     snapshot: bytes | None
     records: tuple[Record, ...]
@@ -49,11 +54,21 @@ class Reader:
         """The branch of these ids, or `None`."""
         rows = self._rows(self._queries.find_branch, (thread_id, branch_id))
         if not rows:
+            self.check_missing(thread_id, branch_id)
             return None
-        branch = BranchRow.of(rows[0])
+        branch = BranchRow.with_history(rows[0])
         if (branch.thread_id, branch.branch_id) != (thread_id, branch_id):
             raise damaged("the index of its branches")
         return branch
+
+    def updated_at_ms(self, branch: BranchRow) -> int:
+        """When the branch's last record was written, or the branch was made."""
+        if branch.last_id is None:
+            return branch.created_at_ms
+        rows = self._rows(self._queries.records_between, (branch.last_id, branch.last_id, 1))
+        if not rows:
+            raise damaged(branch.history)
+        return record_of(rows[0]).at_ms
 
     def look(self, thread_id: str, branch_id: str, upto: int | None) -> Look | None:
         """The branch at record `upto`, or at its last."""
@@ -65,45 +80,50 @@ class Reader:
             raise _unknown_event(branch, last)
         lineage = self._lineage(branch, last)
         sequence, snapshot = self._newest_snapshot(lineage)
-        records = self._records(lineage, sequence + 1, UNLIMITED)
-        if records and records[0].sequence != sequence + 1:
-            if snapshot is None and upto is not None:
-                raise _unknown_event(branch, last)
-            raise _gap(branch)
-        _check_order(branch, records)
-        if last != (records[-1].sequence if records else sequence):
-            raise _gap(branch)
-        questions = map(question_of, self._rows(self._queries.questions_of_branch, (branch.no,)))
-        oldest_first = sorted(questions, key=lambda question: (question.pause, question.key))
-        return Look(branch, sequence, snapshot, records, tuple(oldest_first))
+        if sequence < branch.pruned_sequence:
+            raise _unknown_event(branch, last)
+        records = self._records(lineage, sequence + 1, _UNLIMITED)
+        _check_run(branch, records, sequence + 1, last)
+        if branch.running:
+            self._check_beyond(branch)
+        own_end = bool(records) and records[-1].sequence == branch.sequence and records[-1].branch_no == branch.no
+        updated_at_ms = records[-1].at_ms if own_end else self.updated_at_ms(branch)
+        return Look(branch, updated_at_ms, sequence, snapshot, records, self._questions(branch))
 
     def page(self, thread_id: str, branch_id: str, after: int, limit: int) -> tuple[Record, ...]:
         """At most `limit` records that come after the sequence `after`; those that were pruned are left out."""
         branch = self.branch(thread_id, branch_id)
         if branch is None or limit < 1:
             return ()
-        first = max(after, 0) + 1
-        records = self._records(self._lineage(branch, branch.sequence), first, limit)
-        _check_order(branch, records)
-        if len(records) < limit and branch.sequence >= first:
-            end = records[-1].sequence if records else 0
-            if end != branch.sequence:
-                raise _gap(branch)
+        first = max(after, branch.pruned_sequence, 0) + 1
+        last = min(first + limit - 1, branch.sequence)
+        records = self._records(self._lineage(branch, last), first, limit)
+        _check_run(branch, records, first, last)
         return records
+
+    def check_missing(self, thread_id: str, branch_id: str) -> None:
+        """A branch that is not found where it would stand is missing only if the entries beside are whole."""
+        for row in self._rows(self._queries.branches_beside, (thread_id, branch_id)):
+            if row[:2] != row[2:]:
+                raise damaged("the index of its branches")
+
+    def _check_beyond(self, branch: BranchRow) -> None:
+        """A running branch does not know its last record. One that lost its place would follow the branch's range."""
+        beyond = row_id(branch.no + 1, 0)
+        for row in self._rows(self._queries.records_between, (beyond, _LAST_ID, 1)):
+            record_of(row)
 
     def _lineage(self, branch: BranchRow, last: int) -> list[Part]:
         """The parts of the branch's history up to `last`, youngest first."""
         parts = [Part(branch.no, branch.fork_sequence + 1, last)]
-        while branch.parent_no is not None:
-            last = min(last, branch.fork_sequence)
-            rows = self._rows(self._queries.find_branch_by_no, (branch.parent_no,))
-            if not rows:
-                raise damaged(f"the parent of branch {branch.branch_id!r} of thread {branch.thread_id!r}")
-            parent = BranchRow.of(rows[0])
-            if parent.no >= branch.no or parent.sequence < last:
-                raise damaged(f"the parent of branch {branch.branch_id!r} of thread {branch.thread_id!r}")
-            branch = parent
-            parts.append(Part(branch.no, branch.fork_sequence + 1, last))
+        child = branch
+        while child.parent_no is not None:
+            last = min(last, child.fork_sequence)
+            rows = self._rows(self._queries.find_branch_by_no, (child.parent_no,))
+            if not rows or child.parent_no >= child.no:
+                raise damaged(branch.history)
+            child = BranchRow.with_history(rows[0])
+            parts.append(Part(child.no, child.fork_sequence + 1, last))
         return parts
 
     def _newest_snapshot(self, lineage: Iterable[Part]) -> tuple[int, bytes | None]:
@@ -117,20 +137,26 @@ class Reader:
     def _records(self, lineage: list[Part], first: int, limit: int) -> tuple[Record, ...]:
         found: list[Record] = []
         for part in reversed(lineage):
-            low, high = row_id(part.no, max(part.first, first)), row_id(part.no, min(part.last, LAST_SEQUENCE))
-            room = UNLIMITED if limit == UNLIMITED else limit - len(found)
+            low, high = row_id(part.no, max(part.first, first)), row_id(part.no, part.last)
+            room = limit if limit == _UNLIMITED else limit - len(found)
             if low <= high and room != 0:
                 found.extend(map(record_of, self._rows(self._queries.records_between, (low, high, room))))
         return tuple(found)
 
+    def _questions(self, branch: BranchRow) -> tuple[KeptQuestion, ...]:
+        questions = [question_of(row) for row in self._rows(self._queries.questions_of_branch, (branch.no,))]
+        if len(questions) != branch.open_questions:
+            raise damaged(f"the questions of branch {branch.branch_id!r} of thread {branch.thread_id!r}")
+        questions.sort(key=lambda question: (question.pause, question.key))
+        return tuple(questions)
 
-def _check_order(branch: BranchRow, records: tuple[Record, ...]) -> None:
-    if records and records[-1].sequence - records[0].sequence != len(records) - 1:
-        raise _gap(branch)
 
-
-def _gap(branch: BranchRow) -> Exception:
-    return damaged(f"the history of branch {branch.branch_id!r} of thread {branch.thread_id!r}")
+def _check_run(branch: BranchRow, records: tuple[Record, ...], first: int, last: int) -> None:
+    """The records must be those from `first` to `last`, each once."""
+    count = max(last - first + 1, 0)
+    whole = len(records) == count and (not count or (records[0].sequence, records[-1].sequence) == (first, last))
+    if not whole:
+        raise damaged(branch.history)
 
 
 def _unknown_event(branch: BranchRow, sequence: int) -> UnknownEventError:

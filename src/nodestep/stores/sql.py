@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from typing import Self
 
 from .base import Head, Holding, Listed, Receipt, Record, Refused, Status, Stored, Write
+from .branches import BranchRow
 from .clock import Clock
-from .connection import Connection, Database, Values
+from .connection import Connection, Database
 from .group import GroupCommit
+from .listing import Wanted, questions
 from .owner import this_process
 from .reading import Reader
-from .rows import BranchRow, Counters, question_of
+from .rows import Counters
 from .writing import Leases, Prepared, Writer
-
-_QUESTION_COLUMNS = 8
 
 
 class _Writes:
@@ -61,7 +61,7 @@ class SqlStateStore:
 
     def _begin(self) -> None:
         """Start with locks and an identity of this process's own."""
-        self._leases = Leases(this_process(), self._clock, int(self._lease_s * 1000))
+        self._leases = Leases.of(this_process(int(self._lease_s * 1000)), self._clock)
         self._group: GroupCommit[_Writes | _Renewal] = GroupCommit(self._execute)
         self._ends: dict[int, tuple[int, int]] = {}
         """Epoch and last sequence of the branches that this store holds: what a write must follow."""
@@ -100,14 +100,23 @@ class SqlStateStore:
         )
         if look is None:
             return None
-        head = look.branch.head(self._leases.live(look.branch))
-        questions = tuple(question.row() for question in look.questions)
-        return Stored(head, look.snapshot, look.snapshot_sequence, look.records, questions)
+        head = look.branch.head(self._leases.live(look.branch), look.updated_at_ms)
+        open_now = tuple(question.row() for question in look.questions)
+        return Stored(head, look.snapshot, look.snapshot_sequence, look.records, open_now)
 
     def head(self, thread_id: str, branch_id: str) -> Head | None:
         """The branch's row, or `None` for an unknown branch."""
-        branch = self._database.read(lambda connection: Reader(connection, self._queries).branch(thread_id, branch_id))
-        return None if branch is None else branch.head(self._leases.live(branch))
+
+        def work(connection: Connection) -> tuple[BranchRow, int] | None:
+            reader = Reader(connection, self._queries)
+            branch = reader.branch(thread_id, branch_id)
+            return None if branch is None else (branch, reader.updated_at_ms(branch))
+
+        found = self._database.read(work)
+        if found is None:
+            return None
+        branch, updated_at_ms = found
+        return branch.head(self._leases.live(branch), updated_at_ms)
 
     def records(self, thread_id: str, branch_id: str, *, after: int = 0, limit: int = 1000) -> tuple[Record, ...]:
         """A page of the branch's records in order, from sequence `after + 1` on; none for an unknown branch."""
@@ -127,18 +136,8 @@ class SqlStateStore:
         after: tuple[int, int, str] | None = None,
     ) -> tuple[Listed, ...]:
         """A page of open questions, oldest first."""
-        place = (-1, -1, "") if after is None else after
-        values: Values = (*place, max(limit, 0), branch_id, graph, assignee, asked_before_ms)
-        query = self._queries.page_of_questions
-        if thread_id is not None:
-            query, values = self._queries.page_of_questions_in_thread, (*values, thread_id)
-        rows = self._database.read(lambda connection: connection.rows(query, values))
-        listed = []
-        for row in rows:
-            branch = BranchRow.of(row[_QUESTION_COLUMNS:])
-            question = question_of(row[:_QUESTION_COLUMNS]).row()
-            listed.append(Listed(branch.no, branch.thread_id, branch.branch_id, branch.graph, question))
-        return tuple(listed)
+        wanted = Wanted(thread_id, branch_id, graph, assignee, asked_before_ms, limit, after)
+        return self._database.read(lambda connection: questions(connection, self._queries, wanted))
 
     def renew(self, held: Sequence[tuple[int, int]]) -> list[bool]:
         """Extend the leases named by (branch no, epoch); says for each whether it is still held."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from .clock import SYSTEM_CLOCK, Clock
-from .forks import watch_forks
+from .os_fork import watch_forks
 from .sql import SqlStateStore
 from .sqlite_file import SQLiteFile
 from .sqlite_open import checked_path
@@ -24,22 +23,24 @@ class SQLiteStateStore(SqlStateStore):
 
     def __init__(self, path: str | os.PathLike[str], *, lease_s: float = 30, clock: Clock = SYSTEM_CLOCK) -> None:
         self._file = SQLiteFile(checked_path(path), busy_s=self._busy_s)
-        self._forking: AbstractContextManager[None] | None = None
-        super().__init__(self._file, lease_s=lease_s, clock=clock)
+        try:
+            super().__init__(self._file, lease_s=lease_s, clock=clock)
+        except BaseException:
+            self._file.close()
+            raise
         watch_forks(self)
 
     def before_fork(self) -> None:
         """Finish what is running, and hold no file open."""
-        self._forking = self._group.alone()
-        self._forking.__enter__()
-        self._file.let_go()
+        self._group.take_lead()
+        self._file.hold()
 
     def after_fork_in_parent(self) -> None:
         """Go on."""
-        if self._forking is not None:
-            self._forking.__exit__(None, None, None)
+        self._file.go_on()
+        self._group.pass_on()
 
     def after_fork_in_child(self) -> None:
         """Go on as another process, with locks of its own."""
-        self._file.forget_threads()
+        self._file.begin_anew()
         self._begin()

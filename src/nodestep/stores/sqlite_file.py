@@ -28,11 +28,13 @@ _IDLE_READERS: Final = 4
 class SQLiteConnection:
     """A connection of apsw as `connection.py` describes it; errors are made typed by its database."""
 
-    __slots__ = ("execute", "raw")
+    __slots__ = ("_cursor", "execute", "raw")
 
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
         self.execute = raw.execute
+        # Statements without rows can share a cursor, which spares making one for each.
+        self._cursor = raw.cursor()
 
     def rows(self, query: str, values: Values = ()) -> list[Row]:
         """All rows of a query."""
@@ -40,7 +42,7 @@ class SQLiteConnection:
 
     def change(self, query: str, values: Values = ()) -> int:
         """Run a statement that changes rows; says how many."""
-        self.execute(query, values)
+        self._cursor.execute(query, values)
         return self.raw.changes()
 
 
@@ -82,8 +84,7 @@ class SQLiteFile:
         """Run one statement as a transaction of its own."""
         connection = self._writer or self._writing()
         try:
-            connection.execute(query, values)
-            return connection.raw.changes()
+            return connection.change(query, values)
         except _DRIVER_ERRORS as error:
             _roll_back(connection)
             raise self._typed(error, connection) from error
@@ -103,24 +104,28 @@ class SQLiteFile:
             self._give_back(connection)
 
     def close(self) -> None:
-        """Close every connection; the last one of all processes also tidies the file."""
+        """Close every connection; the last one of all processes also tidies the file. Nobody may write meanwhile."""
         self._closed = True
-        self.let_go()
+        self.hold()
+        self.go_on()
 
-    def let_go(self) -> None:
-        """Close every connection once nobody reads; the next call opens them again. Nobody may write meanwhile."""
-        with self._pool:
-            self._pool.wait_for(lambda: self._reading == 0)
-            connections = [*self._readers, *([self._writer] if self._writer else [])]
-            self._readers, self._writer = [], None
-            for connection in connections:
-                with suppress(apsw.Error):
-                    connection.raw.close()
+    def hold(self) -> None:
+        """Close every connection once nobody reads, and let no new reader in until `go_on`. Nobody may write meanwhile."""
+        self._pool.acquire()
+        self._pool.wait_for(lambda: self._reading == 0)
+        connections = [*self._readers, *([self._writer] if self._writer else [])]
+        self._readers, self._writer = [], None
+        for connection in connections:
+            with suppress(apsw.Error):
+                connection.raw.close()
 
-    def forget_threads(self) -> None:
-        """In a forked child: the locks and counts of the parent's threads mean nothing."""
+    def go_on(self) -> None:
+        """Let readers in again; connections are opened as they are needed."""
+        self._pool.release()
+
+    def begin_anew(self) -> None:
+        """In a forked child, after `hold` in its parent: the locks are the parent's."""
         self._pool = threading.Condition()
-        self._reading = 0
 
     def _writing(self) -> SQLiteConnection:
         if self._closed:

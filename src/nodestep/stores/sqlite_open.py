@@ -15,7 +15,7 @@ import apsw
 
 from ..errors import StateStoreError, StoreCorruptedError, StoreFormatError
 from .migrate import migrations_after, newest_version
-from .queries import queries
+from .queries import queries, sql_file
 from .rows import Counters
 
 APPLICATION_ID: Final = 0x6E6F6465
@@ -131,9 +131,7 @@ def bring_up_to_date(raw: apsw.Connection, path: str, busy_s: float) -> None:
 def _version(raw: apsw.Connection, path: str) -> int:
     """The schema version of the store in this file, 0 for a new one. Raises StoreFormatError if it is none of ours."""
     try:
-        application = raw.pragma("application_id")
-        version = raw.pragma("user_version")
-        tables = raw.execute("SELECT count(*) FROM sqlite_schema").get
+        application, version, tables = raw.execute(sql_file("sqlite/whose_file.sql")).get
     except apsw.NotADBError as error:
         if _has_our_header(raw):
             raise StoreCorruptedError(

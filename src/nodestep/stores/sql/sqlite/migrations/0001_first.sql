@@ -15,17 +15,20 @@ CREATE TABLE counters (
 ) STRICT;
 
 -- `known_sequence` is the last record as of the last change of this row: a running branch may have gone on from there.
+-- Records up to `pruned_sequence` are gone.
 CREATE TABLE branches (
     no INTEGER PRIMARY KEY,
     thread_id TEXT NOT NULL,
     branch_id TEXT NOT NULL,
     parent_no INTEGER,
     fork_sequence INTEGER NOT NULL,
+    pruned_sequence INTEGER NOT NULL,
     graph TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
     status TEXT NOT NULL,
     epoch INTEGER NOT NULL,
     known_sequence INTEGER NOT NULL,
+    open_questions INTEGER NOT NULL,
     checksum INTEGER NOT NULL,
     owner TEXT,
     lease_until_ms INTEGER NOT NULL,

@@ -1,0 +1,160 @@
+"""`nodestep answer`: records answers in a store, and runs nothing. Imports no graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from ...errors import ResumeError, ThreadBusyError, UnknownThreadError
+from ...model.interrupt import Interrupt
+from ...people import inbox
+from ...people.reading import standing
+from ...stores.sqlite import SQLiteStateStore
+from ..asking import Answers, ask, confirm, told_recorded
+from ..exits import Exit, Refusal
+from ..files import named, open_existing
+from ..given import Given, read_given, read_pauses
+from ..options import AsJson, Branch, Store
+from ..questions import MAIN, Place, answer_command, run_command, waiting
+from ..safe_text import name
+from ..screen import Screen
+from ..shell import command
+from ..telling import telling
+
+
+def answer(
+    thread: Annotated[str, typer.Argument(metavar="THREAD", help="The thread.", show_default=False)],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KEY] VALUE",
+            help="The question's key, which may be left out when one is open, and the answer. Without a value the terminal "
+            "asks for it.",
+            show_default=False,
+        ),
+    ] = None,
+    store: Store = None,
+    pause: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pause",
+            metavar="N",
+            help="The pause that showed the question, as pending prints it; the answer is refused if another question "
+            "stands there now. KEY=N gives it for one key. Without it the terminal shows the question and asks first.",
+        ),
+    ] = None,
+    answers: Annotated[
+        list[str] | None,
+        typer.Option("--answer", metavar="KEY=VALUE", help="An answer to the question of a key; may come again."),
+    ] = None,
+    value_json: Annotated[
+        bool, typer.Option("--value-json", "-j", help="Every value is JSON: true, 12, null, {...}. Else it is text.")
+    ] = False,
+    by: Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who answers; kept with the answer.")] = None,
+    note: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="Why; kept with the answer.")] = None,
+    branch: Branch = MAIN,
+    as_json: AsJson = False,
+) -> None:
+    """Answer open questions of a thread, and run nothing.
+
+    A VALUE is text as it stands: true is the text "true". With -j it is JSON. @FILE takes it from a file, - from standard
+    input, and @@... is text that begins with @. A value that begins with a dash comes after --.
+    """
+    with telling(as_json=as_json) as screen, open_existing(store) as opened:
+        place = Place(named(store), thread, branch)
+        questions = _open_questions(opened, place)
+        given = read_given(words or [], answers or [], questions)
+        pauses = read_pauses(pause or [], list(given.raw), questions)
+        values = given.values(as_json=value_json)
+        if not given.raw:
+            decided = _asked(screen, given, place)
+        elif len(pauses) == len(values):
+            decided = Answers(values, pauses)
+        elif screen.can_ask:
+            shown = [question for question in questions if question.key in values]
+            sure = confirm(screen, shown, values, place)
+            decided = Answers(values if sure else {}, {**{q.key: q.pause for q in shown}, **pauses})
+        else:
+            again = {"-j": value_json, "--by": by, "--note": note, "--answer": answers}
+            raise _unseen(place, questions, given, again, words or [])
+        if not decided.values:
+            screen.say("Nothing was recorded.")
+            raise typer.Exit(Exit.INTERRUPTED)
+        still = inbox.answer(
+            opened,
+            thread,
+            decided.values,
+            branch_id=branch,
+            pause=decided.seen,
+            by=by,
+            note=note,
+            source="cli",
+        )
+        _tell(screen, opened, place, decided.values, still)
+
+
+def _open_questions(store: SQLiteStateStore, place: Place) -> tuple[Interrupt, ...]:
+    """The open questions of the branch, or those whose deadline has passed where there is no other, so that answering
+    them says so. Raises where there are none, by where the thread stands."""
+    head = store.head(place.thread_id, place.branch_id)
+    if head is None:
+        raise UnknownThreadError(place.thread_id, place.branch_id)
+    if head.live:
+        raise ThreadBusyError(
+            f"A run works on thread {place.thread_id!r} right now. Nothing was recorded; answer again when it has ended."
+        )
+    questions = inbox.pending(store, place.thread_id, branch_id=place.branch_id, limit=1000).items
+    if not questions:
+        raise ResumeError(
+            f"Thread {place.thread_id!r} waits for no answer: it is {standing(head).value}. Nothing was recorded."
+        )
+    return waiting(questions, store.now_ms()) or questions
+
+
+def _asked(screen: Screen, given: Given, place: Place) -> Answers:
+    if not screen.can_ask:
+        commands = [answer_command(place, question) for question in given.to_ask]
+        raise Refusal("No value was given, and there is no terminal to ask at. Write one of these:", commands=commands)
+    return ask(screen, given.to_ask, place)
+
+
+def _unseen(
+    place: Place, questions: tuple[Interrupt, ...], given: Given, again: Mapping[str, object], words: list[str]
+) -> Refusal:
+    """An answer without the pause of its question: it could meet another question than the one that was read."""
+    pauses = {question.key: question.pause for question in questions if question.key in given.raw}
+    one = len(set(pauses.values())) == 1
+    numbers = [str(next(iter(pauses.values())))] if one else [f"{key}={pause}" for key, pause in pauses.items()]
+    options = {**place.options, "--pause": numbers, **again}
+    return Refusal(
+        "An answer needs the pause that showed the question, so that it meets no other; at a terminal the question is shown "
+        "instead. Nothing was recorded. For the questions open now, write:",
+        commands=[command("answer", options, place.thread_id, *words)],
+    )
+
+
+def _tell(
+    screen: Screen, store: SQLiteStateStore, place: Place, values: Mapping[str, Any], still: tuple[str, ...]
+) -> None:
+    head = store.head(place.thread_id, place.branch_id)
+    if screen.as_json:
+        screen.document(
+            {
+                "thread_id": place.thread_id,
+                "branch_id": place.branch_id,
+                "status": None if head is None else standing(head).value,
+                "recorded": values,
+                "open": list(still),
+            }
+        )
+        return
+    told_recorded(screen, values)
+    if still:
+        screen.say(f"still open: {', '.join(map(name, still))}")
+        return
+    graph = "" if head is None else f" TARGET is where graph {name(head.graph)} is written."
+    screen.say(f"Every question of thread {name(place.thread_id)} is answered. Continue it with:")
+    screen.type(run_command(place, "TARGET"))
+    screen.say(f" {graph}" if graph else "")

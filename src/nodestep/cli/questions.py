@@ -1,0 +1,137 @@
+"""An open question as the command line shows it, and the command that answers it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from ..model.interrupt import Interrupt
+from ..model.limits import to_json
+from .safe_text import cut, name, shown_json, shown_lines
+from .screen import Screen
+from .shell import command
+
+SHOWN_CHARACTERS: Final = 2000
+SHOWN_LINES: Final = 40
+MAIN: Final = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A branch of a thread, in the store of this file; `None` is a store that has no path, the graph's own."""
+
+    store: str | None
+    thread_id: str
+    branch_id: str = MAIN
+
+    @property
+    def options(self) -> dict[str, object]:
+        """The options that name store and branch."""
+        return {"--store": self.store, "--branch": None if self.branch_id == MAIN else self.branch_id}
+
+
+def answer_command(place: Place, question: Interrupt, value: str = "VALUE") -> str:
+    """The command that answers the question, and no other that may come after it."""
+    return command("answer", {**place.options, "--pause": question.pause}, place.thread_id, question.key, value)
+
+
+def run_command(place: Place, target: str, **more: object) -> str:
+    """The command that continues the thread."""
+    options = {f"--{option}": value for option, value in more.items()}
+    return command("run", {**place.options, "--thread": place.thread_id, **options}, first=target)
+
+
+def waiting(questions: Sequence[Interrupt], now_ms: int) -> tuple[Interrupt, ...]:
+    """Those whose deadline has not passed by the store's clock; the others are closed, and recorded so by the next run."""
+    return tuple(question for question in questions if not _has_expired(question, now_ms))
+
+
+def _has_expired(question: Interrupt, now_ms: int) -> bool:
+    return question.expires_at is not None and question.expires_at.timestamp() * 1000 <= now_ms
+
+
+def show_question(
+    screen: Screen, question: Interrupt, place: Place, *, now_ms: int | None = None, full: bool = False
+) -> None:
+    """The question's key, its pause and its payload; with the store's clock, its age as well."""
+    screen.say("  asks ", (name(question.key), "bold"), f" ({', '.join(_told(question, now_ms))})")
+    lines, hidden = payload_lines(question.payload, full=full)
+    screen.quote(lines, indent="    ")
+    if hidden:
+        screen.say(f"    {hidden:,} more characters are not shown. To see them all:")
+        if place.store is not None:
+            screen.type(
+                command("pending", {**place.options, "--thread": place.thread_id, "--full": True}), indent="    "
+            )
+
+
+def _told(question: Interrupt, now_ms: int | None) -> Iterator[str]:
+    yield f"pause {question.pause}"
+    if now_ms is not None and question.asked_at is not None:
+        yield f"asked {age(question.asked_at, now_ms)}"
+    if question.assignee is not None:
+        yield f"for {name(question.assignee)}"
+    if question.expires_at is not None:
+        over = now_ms is not None and _has_expired(question, now_ms)
+        yield f"{'expired' if over else 'until'} {question.expires_at:%Y-%m-%d %H:%M} UTC"
+
+
+def payload_lines(payload: Any, *, full: bool) -> tuple[list[str], int]:
+    """A payload as safe lines, text as itself and anything else as JSON; and how many characters were left out."""
+    if isinstance(payload, str):
+        head, hidden = _head(payload, full)
+        return shown_lines(head), hidden
+    head, hidden = _head(shown_json(to_json(payload, "the payload"), indent=2), full)
+    return head.split("\n"), hidden
+
+
+def _head(text: str, full: bool) -> tuple[str, int]:
+    return (text, 0) if full else cut(text, characters=SHOWN_CHARACTERS, lines=SHOWN_LINES)
+
+
+def show_state(screen: Screen, state: Mapping[str, Any]) -> None:
+    """A state as JSON behind bars."""
+    head, hidden = _head(json_text(state), False)
+    screen.quote(head.split("\n"))
+    if hidden:
+        screen.say(f"  {hidden:,} more characters are not shown; --json shows the whole state.")
+
+
+def json_text(value: Any) -> str:
+    """A value as safe, indented JSON."""
+    return shown_json(json.loads(json.dumps(value)), indent=2)
+
+
+def question_to_json(question: Interrupt) -> dict[str, Any]:
+    """The question for a program."""
+    return {
+        "thread_id": question.thread_id,
+        "branch_id": question.branch_id,
+        "graph": question.graph,
+        "key": question.key,
+        "id": question.id,
+        "node": question.node,
+        "task_id": question.task_id,
+        "pause": question.pause,
+        "payload": to_json(question.payload, "the payload"),
+        "answer_schema": question.answer_schema,
+        "assignee": question.assignee,
+        "asked_at": _instant(question.asked_at),
+        "expires_at": _instant(question.expires_at),
+    }
+
+
+def _instant(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+def age(asked_at: datetime, now_ms: int) -> str:
+    """How long ago, in the largest unit that fits; by the store's clock."""
+    seconds = now_ms / 1000 - asked_at.timestamp()
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"

@@ -1,0 +1,80 @@
+"""`update_state`: an edit of a stored thread from outside a run, checked like an update and recorded like one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..engine.admit import refuse_running
+from ..engine.replay import record_to_bytes
+from ..errors import InvalidUpdateError, ThreadBusyError, UnknownThreadError
+from ..model.blueprint import Blueprint
+from ..model.event import StateUpdated
+from ..model.ids import event_id
+from ..model.limits import check_id
+from ..model.outcome import Done
+from ..model.position import Frame
+from ..people.reading import replayed, standing
+from ..stores.base import New, Receipt, StateStore, Status, Unchanged, Write
+
+TRIES = 3
+
+
+def update_state(
+    blueprint: Blueprint,
+    store: StateStore,
+    thread_id: str,
+    values: Mapping[str, Any],
+    branch_id: str = "main",
+    *,
+    create: bool = False,
+) -> str:
+    """Write values through the reducers; returns the id of the event. With `create` a thread that does not exist is made,
+    completed, with these values as its state."""
+    check_id("thread_id", thread_id)
+    check_id("branch_id", branch_id)
+    for _ in range(TRIES):
+        write = _edit(blueprint, store, thread_id, branch_id, values, create)
+        (answer,) = store.commit([write])
+        if isinstance(answer, Receipt):
+            return event_id(answer.no, answer.sequence)
+    raise ThreadBusyError(f"Thread {thread_id!r} changed while it was edited. Nothing was written; try again.")
+
+
+def _edit(
+    blueprint: Blueprint,
+    store: StateStore,
+    thread_id: str,
+    branch_id: str,
+    values: Mapping[str, Any],
+    create: bool,
+) -> Write:
+    schema = blueprint.schema
+    stored = store.read(thread_id, branch_id)
+    if stored is None:
+        if not create or branch_id != "main":
+            raise UnknownThreadError(thread_id, branch_id)
+        state = schema.dump(schema.first_state(values))
+        record = record_to_bytes([StateUpdated({"set": state})])
+        return Write(thread_id, branch_id, New(blueprint.name), Status.COMPLETED, record)
+    head = stored.head
+    if head.live:
+        raise refuse_running(thread_id)
+    checkpoint = replayed(stored)
+    frame = checkpoint.position.root
+    _check_unwritten(blueprint, frame, values)
+    seed = f"{frame.superstep}/edit/{head.sequence}"
+    _, patch = schema.next_state(schema.load(checkpoint.state), dict(values), seed)
+    guard = Unchanged(head.no, head.epoch, head.sequence)
+    return Write(thread_id, branch_id, guard, standing(head), record_to_bytes([StateUpdated(patch)]))
+
+
+def _check_unwritten(blueprint: Blueprint, frame: Frame, values: Mapping[str, Any]) -> None:
+    """A field that a finished task of the open superstep replaces must not be edited: one of the two would be lost."""
+    for task in frame.due:
+        outcome = frame.work_of(task.id).outcome
+        if isinstance(outcome, Done) and outcome.patch:
+            alone = blueprint.schema.written_alone(blueprint.schema.update_from_patch(outcome.patch))
+            for name in values:
+                if name in alone:
+                    raise InvalidUpdateError(name, [task.node, "update_state"], frame.superstep)

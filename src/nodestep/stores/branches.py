@@ -1,0 +1,121 @@
+"""The row of a branch: its columns, its checksum, and what a write makes of it.
+
+Knows the columns and no SQL. The lease is left out of the checksum: it is renewed often, and errs on the safe side.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from .base import Head, Status
+from .rows import LAST_SEQUENCE, Row, checksum, damaged, row_id
+
+_CHECKED: Final = 12
+"""How many columns the checksum covers; it follows them."""
+
+
+class BranchRow(NamedTuple):
+    """A row of `branches` in the order of its columns, and the id of the branch's own last record."""
+
+    no: int
+    thread_id: str
+    branch_id: str
+    parent_no: int | None
+    fork_sequence: int
+    pruned_sequence: int
+    graph: str
+    created_at_ms: int
+    status: str
+    epoch: int
+    known_sequence: int
+    open_questions: int
+    checksum: int
+    owner: str | None
+    lease_until_ms: int
+    last_id: int | None = None
+
+    @classmethod
+    def new(cls, no: int, thread_id: str, branch_id: str, graph: str, created_at_ms: int) -> BranchRow:
+        """A branch without records, before its first write."""
+        return cls(
+            no=no,
+            thread_id=thread_id,
+            branch_id=branch_id,
+            parent_no=None,
+            fork_sequence=0,
+            pruned_sequence=0,
+            graph=graph,
+            created_at_ms=created_at_ms,
+            status=Status.READY.value,
+            epoch=0,
+            known_sequence=0,
+            open_questions=0,
+            checksum=0,
+            owner=None,
+            lease_until_ms=0,
+        )
+
+    @classmethod
+    def of(cls, row: Row) -> BranchRow:
+        """The value of a row that a query found."""
+        branch = cls(*row)
+        if checksum(*row[:_CHECKED]) != branch.checksum:
+            raise damaged(f"the row of branch number {branch.no!r}")
+        return branch
+
+    @classmethod
+    def with_history(cls, row: Row) -> BranchRow:
+        """The same for a row that comes with the id of the branch's last record."""
+        branch = cls.of(row)
+        beyond = branch.sequence - branch.known_sequence
+        if beyond < 0 or (beyond > 0 and not branch.running):
+            raise damaged(branch.history)
+        return branch
+
+    @property
+    def sequence(self) -> int:
+        """The number of the branch's last record."""
+        return self.fork_sequence if self.last_id is None else self.last_id & LAST_SEQUENCE
+
+    @property
+    def running(self) -> bool:
+        """Whether the branch is running, or was cut off while it was."""
+        return self.status == Status.RUNNING.value
+
+    @property
+    def history(self) -> str:
+        """What to call the branch's history in an error."""
+        return f"the history of branch {self.branch_id!r} of thread {self.thread_id!r}"
+
+    def columns(self) -> tuple[str | int | None, ...]:
+        """The row as it is stored."""
+        checked = self[:_CHECKED]
+        return (*checked, checksum(*checked), self.owner, self.lease_until_ms)
+
+    def moved(self, status: Status, epoch: int, open_questions: int, owner: str | None, until_ms: int) -> BranchRow:
+        """The branch after a write that appends a record."""
+        sequence = self.sequence + 1
+        return self._replace(
+            status=status.value,
+            epoch=epoch,
+            known_sequence=sequence,
+            open_questions=open_questions,
+            owner=owner,
+            lease_until_ms=until_ms,
+            last_id=row_id(self.no, sequence),
+        )
+
+    def head(self, live: bool, updated_at_ms: int) -> Head:
+        """The branch as readers get it."""
+        return Head(
+            self.no,
+            self.thread_id,
+            self.branch_id,
+            self.graph,
+            Status(self.status),
+            self.epoch,
+            self.sequence,
+            live,
+            self.created_at_ms,
+            updated_at_ms,
+        )
