@@ -199,8 +199,11 @@ def _parameters(parameters: list[inspect.Parameter]) -> list[str]:
     return shown
 
 
+_GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    stars = "*" * (1 + (parameter.kind is parameter.VAR_KEYWORD)) if parameter.kind in _GATHERING else ""
     text = f"{stars}{parameter.name}"
     annotated = parameter.annotation is not parameter.empty
     if annotated:

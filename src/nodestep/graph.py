@@ -21,6 +21,7 @@ from .people.reading import load_branch
 from .runtime.blocking import AsyncDoor, BlockingDoor, refuse_in_loop, step_by_hand
 from .runtime.driver import drive
 from .runtime.editing import update_state
+from .runtime.loading import typed_state
 from .runtime.result import GraphResult, StateSnapshot
 from .runtime.run import Call
 from .runtime.stream import Sink, StreamEvent, read_modes
@@ -194,7 +195,8 @@ class Graph(Threads, Generic[S]):
         """
         store = self._store_for(state_store)
         loaded = await ask(store, lambda: load_branch(store, thread_id, branch_id, at))
-        return StateSnapshot(self._schema.result(self._schema.load(loaded.checkpoint.state)), loaded.sequence)
+        values = typed_state(self.blueprint, loaded.checkpoint, thread_id)
+        return StateSnapshot(self._schema.result(values), loaded.sequence)
 
     async def update_state(
         self,

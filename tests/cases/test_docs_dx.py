@@ -107,7 +107,6 @@ def test_dx_03_a_new_required_field_or_another_type_is_told_and_nothing_is_writt
     assert over(Before, store, ran).invoke(None, thread_id="t", resume=Resume("yes")).state.got == "yes"
 
 
-@pytest.mark.xfail(strict=True, reason="bug: graph-changed-names-no-thread")
 @pytest.mark.parametrize("changed", [WithRequired, OtherType])
 def test_dx_03_the_thread_is_named(store, ran, changed):
     over(Before, store, ran).invoke({"amount": 5}, thread_id="order-17")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nodestep.cli.questions import age
+from nodestep.cli.times import age
 
 from .driving import RELEASE
 

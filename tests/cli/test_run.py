@@ -128,9 +128,10 @@ def test_a_bad_target_makes_no_store(nodestep, tmp_path):
     assert not (tmp_path / "a.db").exists()
 
 
-def test_a_kept_run_needs_a_thread(nodestep):
+def test_a_kept_run_needs_a_thread(nodestep, tmp_path):
     ended = nodestep("run", KINDS, "--store", "a.db", "--input", "{}")
     assert (ended.code, "--thread ID" in ended.told) == (2, True)
+    assert not (tmp_path / "a.db").exists()
 
 
 def test_a_run_without_a_store_cannot_be_continued(nodestep):
@@ -296,3 +297,20 @@ def test_an_error_of_several_lines_stands_behind_bars(nodestep, tmp_path):
     ended = nodestep("run", "odd.py", "--input", "{}", "--store", "a.db", "--thread", "t")
     assert ended.code == 1
     assert "GraphExecutionError in node fails: first\n  │   $ nodestep answer evil\\x1b[2K\n" in ended.err
+
+
+def test_a_merge_that_cannot_be_is_told_without_a_way_to_go_on(nodestep, tmp_path):
+    (tmp_path / "both.py").write_text(
+        "from nodestep import END, START, BaseState, Graph, node\n"
+        "class State(BaseState):\n"
+        "    total: int = 0\n"
+        "@node\n"
+        "def one(state: State) -> dict: return {'total': 1}\n"
+        "@node\n"
+        "def two(state: State) -> dict: return {'total': 2}\n"
+        "graph = Graph(State).flow(START >> [one, two], one >> END, two >> END)\n"
+    )
+    run = ["run", "both.py", "--store", "a.db", "--thread", "t"]
+    ended = nodestep(*run, "--input", "{}")
+    assert (ended.code, "InvalidUpdateError" in ended.told, "Continue with" in ended.told) == (1, True, False)
+    assert nodestep(*run).code == 6

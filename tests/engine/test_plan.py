@@ -75,17 +75,17 @@ def test_a_task_with_answers_but_no_outcome_runs():
 def test_a_position_whose_nodes_are_all_there_fits():
     a, b = steps("a b")
 
-    check_fits(graph(START >> a >> b >> END), position(frame("b")), "t")
-    check_fits(graph(START >> a >> b >> END), Position(), "t")
+    check_fits(graph(START >> a >> b >> END), position(frame("b")))
+    check_fits(graph(START >> a >> b >> END), Position())
 
 
 def test_a_position_that_waits_at_a_node_that_is_gone_is_refused():
     a, b = steps("approve ship")
-    with pytest.raises(GraphChangedError, match=r"'order-17' waits at node 'aprove'.*Did you mean 'approve'"):
-        check_fits(graph(START >> a >> b >> END), position(frame("aprove")), "order-17")
+    with pytest.raises(GraphChangedError, match=r"'aprove'.*Did you mean 'approve'"):
+        check_fits(graph(START >> a >> b >> END), position(frame("aprove")))
 
 
 def test_a_position_whose_join_is_gone_is_refused():
     a, b = steps("a b")
     with pytest.raises(GraphChangedError, match="'d'"):
-        check_fits(graph(START >> a >> b >> END), position(frame("a", marks={"d": ("b",)})), "t")
+        check_fits(graph(START >> a >> b >> END), position(frame("a", marks={"d": ("b",)})))

@@ -133,6 +133,13 @@ def test_who_and_why_is_kept_of_each(graph):
     ]
 
 
+@pytest.mark.parametrize("argument", ["by", "note"])
+@pytest.mark.parametrize(("value", "error"), [(5, TypeError), ("a\0b", LimitExceededError)])
+def test_who_and_why_are_texts_within_the_limits(graph, store, ran, argument, value, error):
+    with refusal(store, error, argument, ran=ran):
+        answer(graph, {"ask:a": 1}, **{argument: value})
+
+
 def test_an_unknown_thread_takes_none(store):
     with pytest.raises(UnknownThreadError, match="'t'"):
         answer(store, {"ask:a": 1})

@@ -142,10 +142,6 @@ def test_hooks_answer_questions_asked_in_a_group():
     assert lone(body, middleware=[Yes()]).invoke({}).data == {"got": ["a?", "b?"]}
 
 
-GET_OUT = pytest.mark.xfail(strict=True, reason="bug: signals-in-groups-get-out")
-
-
-@GET_OUT
 @pytest.mark.parametrize("beside", [[], [fail]], ids=["alone", "beside an error"])
 def test_a_group_that_ends_with_a_pause_made_by_hand_fails(store, beside):
     async def by_hand():
@@ -158,7 +154,6 @@ def test_a_group_that_ends_with_a_pause_made_by_hand_fails(store, beside):
         lone(body, store).invoke({}, thread_id="t")
 
 
-@GET_OUT
 @pytest.mark.parametrize("hook", ["before_node", "after_node", "on_error"])
 def test_a_question_asked_in_a_group_of_a_hook_pauses(store, hook):
     async def asking(self, ctx, *rest):

@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from nodestep import END, START, Graph, GraphConfigError, Middleware, Resume, Retry, StateStoreError, interrupt, node
+from nodestep import (
+    END,
+    START,
+    Graph,
+    GraphConfigError,
+    GraphInterrupt,
+    Middleware,
+    Resume,
+    Retry,
+    StateStoreError,
+    interrupt,
+    node,
+)
 from nodestep.middleware import NodeMiddlewareContext
 from tests.asking import lone
 
@@ -101,6 +113,27 @@ def test_a_hook_that_raises_fails_also_a_node_that_catches_everything(store):
 
     with pytest.raises(LookupError):
         lone(deaf, store, middleware=[Scripted(raising)]).invoke({}, thread_id="t")
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [GraphInterrupt("ask:approve"), KeyboardInterrupt(), asyncio.CancelledError()],
+    ids=lambda e: type(e).__name__,
+)
+def test_a_hook_that_raises_more_than_an_exception_approves_nothing(store, raised):
+    def deaf(state):
+        try:
+            return {"approved": interrupt("Approve?", id="approve")}
+        except BaseException:
+            return {"approved": "fallback"}
+
+    def stop(payload):
+        raise raised
+
+    graph = lone(deaf, store, middleware=[Scripted(stop)])
+    with pytest.raises(BaseException):  # noqa: B017, PT011 - which one is the hook's affair
+        graph.invoke({}, thread_id="t")
+    assert asyncio.run(graph.load("t")) == {}
 
 
 def test_a_hook_that_raised_is_asked_again_when_the_run_goes_on(store):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -18,51 +17,10 @@ from nodestep import (
     StateStoreError,
     interrupt,
     node,
-    when,
 )
 from tests.asking import lone
+from tests.interrupts.charging import ask_then_return
 from tests.watching import Watched
-
-
-class Counter:
-    """A function that notes its calls, plain and async."""
-
-    def __init__(self, result: Any = "receipt") -> None:
-        self.calls: list[tuple[Any, ...]] = []
-        self.result = result
-
-    def charge(self, *args: Any, **kwargs: Any) -> Any:
-        self.calls.append((*args, *kwargs.items()))
-        return self.result
-
-    async def acharge(self, *args: Any, **kwargs: Any) -> Any:
-        await asyncio.sleep(0)
-        return self.charge(*args, **kwargs)
-
-
-@pytest.fixture
-def counter() -> Counter:
-    return Counter()
-
-
-@pytest.fixture(params=["once", "aonce"])
-def charging(request, counter: Counter):
-    """A node's body: charge once, then do what `then` says."""
-
-    def body(then):
-        def plain(state: dict, ctx: NodeContext) -> Any:
-            return then(ctx.once("charge", counter.charge, 5, currency="EUR"), ctx)
-
-        async def awaited(state: dict, ctx: NodeContext) -> Any:
-            return then(await ctx.aonce("charge", counter.acharge, 5, currency="EUR"), ctx)
-
-        return plain if request.param == "once" else awaited
-
-    return body
-
-
-def ask_then_return(receipt: Any, ctx: NodeContext) -> Any:
-    return {"got": [receipt, interrupt("Sure?", id="a")]}
 
 
 def test_it_is_not_computed_again_after_a_pause(store, reopened, counter, charging):
@@ -239,82 +197,4 @@ def test_none_is_a_result(store, counter, charging):
     graph = lone(charging(ask_then_return), store)
     graph.invoke({}, thread_id="t")
     assert graph.invoke(None, thread_id="t", resume=Resume(1)).data == {"got": [None, 1]}
-    assert len(counter.calls) == 1
-
-
-def test_a_loop_that_comes_round_computes_anew(store, counter):
-    @node
-    def charge(state: dict, ctx: NodeContext) -> dict[str, Any]:
-        ctx.once("charge", counter.charge)
-        return {"rounds": state.get("rounds", 0) + 1}
-
-    graph = Graph(dict, name="loop", state_store=store).flow(
-        START >> charge >> when(lambda state: state["rounds"] < 3, charge, otherwise=END)
-    )
-    graph.invoke({}, thread_id="t")
-    assert len(counter.calls) == 3
-
-
-def test_tasks_that_run_at_once_each_have_their_own(store, counter):
-    def charging(name: str):
-        def charge(state: dict, ctx: NodeContext) -> dict[str, Any]:
-            return {name: [ctx.once("charge", counter.charge, name), interrupt("?", id="a")]}
-
-        return node(charge, name=name)
-
-    left, right = charging("left"), charging("right")
-    graph = Graph(dict, name="two", state_store=store).flow(
-        START >> node(lambda state: None, name="start") >> [left, right], left >> END, right >> END
-    )
-    graph.invoke({}, thread_id="t")
-    done = graph.invoke(None, thread_id="t", resume=Resume(answers={"left:a": 1, "right:a": 2}))
-    assert done.data == {"left": ["receipt", 1], "right": ["receipt", 2]}
-    assert sorted(counter.calls) == [("left",), ("right",)]
-
-
-def test_several_at_once_are_each_recorded(store, reopened, counter):
-    async def body(state: dict, ctx: NodeContext) -> Any:
-        await asyncio.gather(*(ctx.aonce(f"charge{n}", counter.acharge, n) for n in range(5)))
-        interrupt("?", id="a")
-
-    lone(body, store).invoke({}, thread_id="t")
-    lone(body, reopened()).invoke(None, thread_id="t", resume=Resume(1))
-    assert sorted(counter.calls) == [(n,) for n in range(5)]
-
-
-def test_one_whose_task_is_cancelled_by_a_pause_while_it_is_recorded_is_recorded(store, reopened, counter):
-    async def body(state: dict, ctx: NodeContext) -> Any:
-        charged = asyncio.Event()
-
-        async def charge():
-            charged.set()
-            return counter.charge()
-
-        async def ask():
-            await charged.wait()
-            interrupt("?", id="a")
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(ctx.aonce("charge", charge))
-            group.create_task(ask())
-
-    assert lone(body, store).invoke({}, thread_id="t").status == "interrupted"
-    lone(body, reopened()).invoke(None, thread_id="t", resume=Resume(1))
-    assert len(counter.calls) == 1
-
-
-def test_it_works_in_a_thread_that_carries_the_nodes_context(store, counter):
-    async def body(state: dict, ctx: NodeContext) -> Any:
-        return {"got": await asyncio.to_thread(ctx.once, "charge", counter.charge)}
-
-    assert lone(body, store).invoke({}, thread_id="t").data == {"got": "receipt"}
-
-
-def test_it_works_for_a_plain_node_under_ainvoke(store, reopened, counter, charging):
-    async def run():
-        body = charging(ask_then_return)
-        await lone(body, store).ainvoke({}, thread_id="t")
-        return await lone(body, reopened()).ainvoke(None, thread_id="t", resume=Resume(1))
-
-    assert asyncio.run(run()).data == {"got": ["receipt", 1]}
     assert len(counter.calls) == 1

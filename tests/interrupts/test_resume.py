@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from nodestep import (
     Graph,
     GraphConfigError,
     Interrupt,
+    LimitExceededError,
     Resume,
     ResumeError,
     UnknownThreadError,
@@ -155,6 +157,23 @@ def test_who_answered_and_why_is_kept_in_history(paused):
     (answered,) = [event for event in asyncio.run(paused.history("t")).events if event.type == "answered"]
     assert answered.data["answers"] == {"ask:a": "yes"}
     assert (answered.data["by"], answered.data["note"], answered.data["source"]) == ("ann", "as agreed", "api")
+
+
+NO_TEXT: list[tuple[Any, type[Exception]]] = [
+    (5, TypeError),
+    (object(), TypeError),
+    (b"ann", TypeError),
+    ("a\0b", LimitExceededError),
+    ("\ud800", LimitExceededError),
+    ("x" * (2 << 20), LimitExceededError),
+]
+
+
+@pytest.mark.parametrize("argument", ["by", "note"])
+@pytest.mark.parametrize(("value", "error"), NO_TEXT, ids=["int", "object", "bytes", "NUL", "half", "2 MiB"])
+def test_who_and_why_are_texts_within_the_limits(paused, store, ran, argument, value, error):
+    with refusal(store, error, argument, ran=ran):
+        paused.invoke(None, thread_id="t", resume=Resume("yes", **{argument: value}))
 
 
 # The pause

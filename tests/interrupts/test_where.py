@@ -159,6 +159,28 @@ def test_an_error_hook_asks_for_its_task(store):
     assert graph.invoke(None, thread_id="t", resume=Resume(7)).data == {"got": 7}
 
 
+@pytest.mark.parametrize("is_async", [True, False])
+def test_an_error_hook_asks_also_after_a_timeout(store, is_async):
+    release = threading.Event()
+
+    class Ask(Middleware):
+        def on_error(self, ctx, error):
+            return Replacement({"got": interrupt(type(error).__name__, id="instead")})
+
+    def body(state):
+        release.wait(10)
+
+    async def abody(state):
+        await asyncio.Event().wait()
+
+    slow = node(abody if is_async else body, name="ask", timeout=0.02)
+    graph = Graph(dict, state_store=store, middleware=[Ask()]).flow(START >> slow >> END)
+    try:
+        assert graph.invoke({}, thread_id="t").interrupts["ask:instead"].payload == "NodeTimeoutError"
+    finally:
+        release.set()
+
+
 def test_a_plain_node_left_behind_by_its_timeout_cannot_ask(store):
     release, told = threading.Event(), threading.Event()
     late: list[BaseException] = []

@@ -108,7 +108,6 @@ def test_what_a_hook_does_to_the_state_it_is_shown_reaches_nobody(hook):
     assert done.data == {"items": ["a"], "seen": ["a"]}
 
 
-@pytest.mark.xfail(strict=True, reason="bug: hook-details")
 def test_what_a_hook_does_to_the_update_it_is_shown_reaches_nobody():
     class Changing(Middleware):
         def after_node(self, ctx):

@@ -77,9 +77,8 @@ def test_an_input_that_does_not_fit_fails_the_node_and_is_named(store, value, fi
     assert ran == []
 
 
-@pytest.mark.xfail(strict=True, reason="bug: hook-details")
 def test_an_input_of_another_type_fails_the_node_and_is_named():
-    with pytest.raises(StateUpdateError, match=r"before_node of node 'n'.*int"):
+    with pytest.raises(GraphExecutionError, match=r"before_node of node 'n'.*int"):
         typed(lambda state: None, hooks(before_node=Replacement(7))).invoke({})
 
 
@@ -148,7 +147,6 @@ def test_on_error_may_choose_a_way():
     assert graph.invoke({}).state == Order(note="reached")
 
 
-@pytest.mark.xfail(strict=True, reason="bug: on-error-after-in-place-change")
 def test_on_error_forgets_what_the_failed_node_changed_in_place():
     def body(state):
         state.amount = 99

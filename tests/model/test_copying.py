@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from nodestep.model.copying import copy_json, own_copy, same, same_json
 
@@ -29,6 +30,12 @@ class Point(NamedTuple):
 class Pair:
     left: int
     right: list[int] = field(default_factory=list, compare=False)
+
+
+@pydantic_dataclass
+class Checked:
+    n: int
+    items: list[int]
 
 
 class Model(BaseModel):
@@ -58,6 +65,7 @@ VALUES = [
     frozenset({(1, 2)}),
     Point(1, [2]),
     Pair(1, [2]),
+    Checked(1, [2]),
     Model(n=1, items=[Model(), {"a": [1]}]),
     Frozen(n=1, items=(1, 2)),
     Frozen(n=1, items=([1],)),
@@ -77,7 +85,7 @@ def changeable_parts(value):
     """The ids of everything inside a value that can change."""
     parts = (
         {id(value)}
-        if isinstance(value, list | dict | set | collections.deque | bytearray | Model | Extra | Pair)
+        if isinstance(value, list | dict | set | collections.deque | bytearray | Model | Extra | Pair | Checked)
         else set()
     )
     if isinstance(value, dict):
@@ -86,8 +94,8 @@ def changeable_parts(value):
         inner = list(value)
     elif isinstance(value, BaseModel):
         inner = [*value.__dict__.values(), value.__pydantic_extra__, value.__pydantic_private__]
-    elif isinstance(value, Pair):
-        inner = [value.left, value.right]
+    elif isinstance(value, Pair | Checked):
+        inner = list(vars(value).values())
     else:
         inner = []
     return parts.union(*map(changeable_parts, inner))

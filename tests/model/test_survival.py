@@ -326,6 +326,20 @@ def test_a_validator_inside_a_nested_model_must_agree_as_well():
         kept(Inner, {"text": "a"})
 
 
+def test_what_json_loses_is_not_blamed_on_a_validator():
+    class Named(Animal):
+        @field_validator("name")
+        @classmethod
+        def strip(cls, value):
+            return value.strip()
+
+    class Special(Named):
+        extra: int = 1
+
+    with pytest.raises(StateStoreError, match=r"\[0\]: a Special comes back as Named"):
+        kept(list[Named], [Special(name="a")])
+
+
 def test_a_validator_that_agrees_with_itself_runs_once_and_for_all():
     assert kept(Annotated[str, AfterValidator(str.upper)], "a") == "A"
 

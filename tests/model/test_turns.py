@@ -113,7 +113,9 @@ def test_an_instance_of_a_subclass_loses_no_fields_in_silence():
     class Same(Order):
         pass
 
-    with pytest.raises(StateUpdateError, match="a Larger, which has fields that Order does not have"):
+    with pytest.raises(
+        StateUpdateError, match="A Larger has fields that Order does not have, so the input cannot be one"
+    ):
         ORDER.first_state(Larger(customer="ada"))
     assert ORDER.result(ORDER.first_state(Same(customer="ada"))) == Order(customer="ada")
 
@@ -143,6 +145,11 @@ def test_absent_keys_of_a_typed_dict_stay_absent():
     assert LOOSE.first_state(None) == {}
     values, _ = LOOSE.next_state({}, {"log": ["a"]})
     assert LOOSE.data(values) == {"log": ["a"]}
+
+
+def test_an_edit_names_its_own_writer():
+    with pytest.raises(StateUpdateError, match="Field 'amount' refused the value from update_state"):
+        ORDER.next_state(ORDER.first_state({"customer": "ada"}), {"amount": "much"}, writer="update_state")
 
 
 def test_a_payload_is_laid_over_without_reducers():

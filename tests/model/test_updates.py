@@ -295,6 +295,17 @@ def test_messages_are_told_as_data_and_removals_by_id():
     assert update.patch == {"messages": {"messages": [{"id": "1", "text": "a"}, "0", {"id": "2", "text": "b"}]}}
 
 
+def test_removals_among_plain_dicts_are_told_by_id_as_well():
+    update = take({"raw": [{"id": "1"}, RemoveMessage("0"), {"id": "2"}]}, CHAT)
+    assert update.values == {"raw": [{"id": "1"}, RemoveMessage("0"), {"id": "2"}]}
+    assert update.patch == {"messages": {"raw": [{"id": "1"}, "0", {"id": "2"}]}}
+
+
+def test_the_id_of_a_removal_is_text_that_can_be_stored():
+    refused({"raw": [RemoveMessage(1)]}, CHAT)  # type: ignore[arg-type]
+    refused({"raw": [RemoveMessage("\0")]}, CHAT, LimitExceededError)
+
+
 def test_a_message_without_an_id_gets_one_from_its_task_and_place():
     def ids(seed):
         update = CHAT.take_update({"messages": [{"text": "a"}, {"text": "a"}], "raw": [{"role": "user"}]}, WRITER, seed)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodestep import END, START, NodeContext, SQLiteStateStore
+from nodestep import END, START, Command, NodeContext, SQLiteStateStore
 from tests.watching import Watched
 
 from .making import Log, does, forever, of, run, says, soon
@@ -123,3 +123,29 @@ def test_a_claim_that_is_under_way_is_given_back(tmp_path):
 
         run(start())
         assert graph.invoke(None, thread_id="t").state.log == ["a"]
+
+
+def test_outcomes_that_were_committed_with_their_superstep_do_not_come_back_in_the_next(tmp_path):
+    gate = Gate("SuperstepCompleted")
+    ran: list[str] = []
+
+    def round_and_round(name: str):
+        def body(state: Log):
+            ran.append(name)
+            return Command(
+                update={"log": [f"{name}{state.log.count(f'{name}0')}"]}, goto=name if len(state.log) < 2 else END
+            )
+
+        return does(name, body, goto=[name])
+
+    with SQLiteStateStore(tmp_path / "threads.db") as inner:
+        graph = of(START >> [round_and_round("a"), round_and_round("b")], state_store=Watched(inner, gate))
+
+        async def start() -> None:
+            call = asyncio.ensure_future(graph.ainvoke({}, thread_id="t"))
+            await cancel(call, gate, lambda: asyncio.to_thread(soon, gate.reached))
+
+        run(start())
+
+        assert run(graph.ainvoke(None, thread_id="t")).state.log == ["a0", "b0", "a1", "b1"]
+    assert sorted(ran) == ["a", "a", "b", "b"]

@@ -35,9 +35,7 @@ def stops_once(error: type[BaseException], ran: list[str], is_async: bool):
 @pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside another"])
 @pytest.mark.parametrize("error", STOPS)
-def test_what_stops_a_blocking_run_comes_out_and_the_thread_can_be_continued(error, alone, is_async, store, request):
-    if error is GeneratorExit and (is_async or not alone):
-        request.applymarker(pytest.mark.xfail(strict=True, reason="bug: generator-exit-from-a-node"))
+def test_what_stops_a_blocking_run_comes_out_and_the_thread_can_be_continued(error, alone, is_async, store):
     ran: list[str] = []
     stop = stops_once(error, ran, is_async)
     graph = of(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodestep.stores.base import (
+    ForkOf,
+    Head,
     Holding,
     New,
     QuestionRow,
@@ -86,6 +88,14 @@ def pause(store: StateStore, *keys: str, thread: str = "t", **rest: Any) -> Rece
     started = begin(store, thread, **rest)
     opens = tuple(question(key) for key in keys or ("ask:ok",))
     return go_on(store, started, Status.INTERRUPTED, thread, opens=opens)
+
+
+def fork(store: StateStore, parent: Head, sequence: int, branch: str, **rest: Any) -> Head:
+    """A fork of `parent` at its record `sequence`, at rest after a first record of its own."""
+    fields = {"thread": parent.thread_id, "record": b"fork", **rest}
+    status = fields.pop("status", Status.UNFINISHED)
+    done(store, write(ForkOf(parent.no, sequence), status, branch=branch, **fields))
+    return seen(store, parent.thread_id, branch).head
 
 
 def seen(store: StateStore, thread: str = "t", branch: str = "main", upto: int | None = None) -> Stored:

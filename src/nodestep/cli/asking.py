@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from ..model.interrupt import Interrupt
 from .exits import Exit, Refusal
-from .questions import Place, answer_command, show_question
+from .prompts import LeftOpen, agreed, as_json, editable, line, yes
+from .questions import Place, answer_command, json_text, show_question
 from .safe_text import name
 from .screen import Screen
-from .values import described, parsed
+from .values import described
 
-JSON_MARK: Final = "-j "
+INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +31,35 @@ class Answers:
         return {key: pause for key, pause in self.pauses.items() if pause is not None}
 
 
-def ask(screen: Screen, questions: Sequence[Interrupt], place: Place) -> Answers:
-    """Show each question and ask for its answer; an empty line, or the end of input, leaves it open."""
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 - lets input() edit the line
+def ask(
+    screen: Screen, questions: Sequence[Interrupt], place: Place, *, rejected: Mapping[str, str] | None = None
+) -> Answers:
+    """Show each question and ask for its answer; an empty line, or the end of input, leaves it open. `rejected` tells, by
+    key, why an earlier answer was not taken."""
+    editable()
     with _stoppable(questions, place):
-        return _ask(screen, questions, place)
+        return _ask(screen, questions, place, rejected or {})
 
 
-def _ask(screen: Screen, questions: Sequence[Interrupt], place: Place) -> Answers:
-    screen.say("\nAn answer is text, or JSON behind -j, as in: -j true. An empty line leaves the question open.")
+def _ask(screen: Screen, questions: Sequence[Interrupt], place: Place, rejected: Mapping[str, str]) -> Answers:
+    text = (
+        "An answer is text, or JSON behind -j, as in: -j true. "
+        if any(q.answer_schema is None for q in questions)
+        else ""
+    )
+    screen.say(f"\n{text}An empty line leaves the question open.")
     values: dict[str, Any] = {}
     pauses: dict[str, int | None] = {}
     for question in questions:
         screen.say()
-        show_question(screen, question, place)
+        show_question(screen, question, place, rejected=rejected.get(question.key))
         try:
-            values[question.key] = _typed(screen)
+            values[question.key] = _typed(screen, question)
             pauses[question.key] = question.pause
         except EOFError:
             screen.say()
             break
-        except _LeftOpen:
+        except LeftOpen:
             continue
     return Answers(values, pauses)
 
@@ -61,16 +69,9 @@ def confirm(screen: Screen, questions: Sequence[Interrupt], values: Mapping[str,
     screen.say()
     for question in questions:
         show_question(screen, question, place)
-        screen.say("    answer ", (described(values[question.key]), "bold"))
+        screen.say(INDENT, "answer ", (described(values[question.key]), "bold"))
     with _stoppable(questions, place):
-        return _confirmed(f"  Record {'this answer' if len(questions) == 1 else 'these answers'}? [y/N] ")
-
-
-def _confirmed(prompt: str) -> bool:
-    try:
-        return _yes(prompt, default=False)
-    except EOFError:
-        return False
+        return agreed(f"  Record {'this answer' if len(questions) == 1 else 'these answers'}? [y/N] ")
 
 
 @contextlib.contextmanager
@@ -86,41 +87,35 @@ def _stoppable(questions: Sequence[Interrupt], place: Place) -> Iterator[None]:
         ) from None
 
 
-class _LeftOpen(Exception):  # noqa: N818 - a decision, not a failure
-    """The person typed nothing."""
-
-
-def _typed(screen: Screen) -> Any:
+def _typed(screen: Screen, question: Interrupt) -> Any:
+    """The answer that a person typed and means to send. Raises LeftOpen, and EOFError at the end of input."""
     while True:
-        text = input("    Answer: ")
-        if not text:
-            raise _LeftOpen
-        try:
-            value = _value(text)
-        except Refusal as refusal:
-            screen.explain(str(refusal), title="error")
-            continue
-        if _yes(f"    Send {described(value)}? [Y/n] ", default=True):
+        value = _text(screen) if question.answer_schema is None else _form(screen, question.answer_schema)
+        if isinstance(value, dict | list):
+            screen.quote(json_text(value).split("\n"), indent=INDENT)
+            prompt = "Send this answer?"
+        else:
+            prompt = f"Send {described(value)}?"
+        if yes(f"{INDENT}{prompt} [Y/n] ", default=True):
             return value
 
 
-def _value(text: str) -> Any:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise Refusal("That is no valid UTF-8; check the encoding of the terminal.") from None
-    return parsed(text[len(JSON_MARK) :], "what stands behind -j") if text.startswith(JSON_MARK) else text
-
-
-def _yes(prompt: str, *, default: bool) -> bool:
+def _text(screen: Screen) -> Any:
+    """An answer that may be anything: text, or JSON behind the mark."""
     while True:
-        reply = input(prompt).strip().lower()
-        if not reply:
-            return default
-        if reply in ("y", "yes"):
-            return True
-        if reply in ("n", "no"):
-            return False
+        try:
+            text = line(f"{INDENT}Answer: ")
+            if not text:
+                raise LeftOpen
+            return (*as_json(text), text)[0]
+        except Refusal as refusal:
+            screen.explain(str(refusal), title="error")
+
+
+def _form(screen: Screen, schema: Any) -> Any:
+    from .form import Form
+
+    return Form(screen, schema).ask(INDENT)
 
 
 def told_recorded(screen: Screen, values: Mapping[str, Any]) -> None:

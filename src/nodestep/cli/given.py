@@ -1,7 +1,7 @@
 """Answers as they stand on a command line, matched with the questions that are open.
 
 Everything is checked here before a store is written: a key that is not open, a key that comes twice, a value for which
-several questions wait. Each refusal names the keys that are open.
+several questions wait, a value that is not of its question's type. Each refusal about keys names those that are open.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ..errors import did_you_mean
 from ..model.interrupt import Interrupt
 from .exits import Exit, Refusal
 from .safe_text import name, shown
+from .schema import Schema
 from .values import Reader
 
 LIKE_A_KEY: Final = 0.8
@@ -28,11 +29,33 @@ class Given:
     raw: dict[str, str]
     to_ask: tuple[Interrupt, ...] = ()
 
-    def values(self, *, as_json: bool) -> dict[str, Any]:
-        """The values themselves, read from files and standard input where that is what was given."""
+    def values(self, questions: Sequence[Interrupt], *, as_json: bool) -> dict[str, Any]:
+        """The values themselves, read from files and standard input where that is what was given. A question whose type
+        takes no text gets the value of its type that the text stands for."""
         reader = Reader()
-        read = reader.json if as_json else reader.text
-        return {key: read(raw, f"the answer to {name(key)}") for key, raw in self.raw.items()}
+        schemas = {question.key: question.answer_schema for question in questions}
+        values: dict[str, Any] = {}
+        for key, raw in self.raw.items():
+            what = f"the answer to {name(key)}"
+            schema = schemas.get(key)
+            if as_json:
+                values[key] = reader.json(raw, what)
+            else:
+                text = reader.text(raw, what)
+                values[key] = text if schema is None else _of_type(text, Schema(schema), what)
+        return values
+
+
+def _of_type(text: str, schema: Schema, what: str) -> Any:
+    if schema.takes_text(schema.root):
+        return text
+    from .typed import Unreadable, read_line
+
+    try:
+        return read_line(schema, schema.root, text, what)
+    except Unreadable as error:
+        told = str(error)
+        raise Refusal(f"{told[0].upper()}{told[1:].rstrip('.')}. Nothing was recorded.", Exit.REFUSED) from None
 
 
 def read_given(words: Sequence[str], answers: Sequence[str], questions: Sequence[Interrupt]) -> Given:

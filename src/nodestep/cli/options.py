@@ -17,12 +17,17 @@ Target: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Named: TypeAlias = Annotated[str, typer.Argument(metavar="THREAD", help="The thread.", show_default=False)]
 Store: TypeAlias = Annotated[
     str | None,
     typer.Option("--store", metavar="FILE", envvar=VARIABLE, help="The SQLite file that keeps the threads."),
 ]
 Thread: TypeAlias = Annotated[str | None, typer.Option("--thread", metavar="ID", help="The thread.")]
 Branch: TypeAlias = Annotated[str, typer.Option("--branch", metavar="ID", help="The branch of the thread.")]
+Limit: TypeAlias = Annotated[int, typer.Option("--limit", metavar="N", help="How many at most, 1 to 1000.")]
+After: TypeAlias = Annotated[
+    str | None, typer.Option("--after", metavar="CURSOR", help="Those after a page, by what its end printed.")
+]
 AsJson: TypeAlias = Annotated[
     bool,
     typer.Option(

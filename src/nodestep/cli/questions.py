@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from ..model.interrupt import Interrupt
 from ..model.limits import to_json
-from .safe_text import cut, name, shown_json, shown_lines
+from .safe_text import cut, name, shown, shown_json, shown_lines
+from .schema import Schema
 from .screen import Screen
 from .shell import command
+from .times import age, iso
 
 SHOWN_CHARACTERS: Final = 2000
 SHOWN_LINES: Final = 40
@@ -46,17 +47,25 @@ def run_command(place: Place, target: str, **more: object) -> str:
 
 def waiting(questions: Sequence[Interrupt], now_ms: int) -> tuple[Interrupt, ...]:
     """Those whose deadline has not passed by the store's clock; the others are closed, and recorded so by the next run."""
-    return tuple(question for question in questions if not _has_expired(question, now_ms))
+    return tuple(question for question in questions if not has_expired(question, now_ms))
 
 
-def _has_expired(question: Interrupt, now_ms: int) -> bool:
+def has_expired(question: Interrupt, now_ms: int) -> bool:
+    """Whether the question's deadline has passed by the store's clock."""
     return question.expires_at is not None and question.expires_at.timestamp() * 1000 <= now_ms
 
 
 def show_question(
-    screen: Screen, question: Interrupt, place: Place, *, now_ms: int | None = None, full: bool = False
+    screen: Screen,
+    question: Interrupt,
+    place: Place,
+    *,
+    now_ms: int | None = None,
+    full: bool = False,
+    rejected: str | None = None,
 ) -> None:
-    """The question's key, its pause and its payload; with the store's clock, its age as well."""
+    """The question's key, its pause, its payload and the type of its answer; with the store's clock, its age as well.
+    `rejected` tells why an earlier answer was not taken."""
     screen.say("  asks ", (name(question.key), "bold"), f" ({', '.join(_told(question, now_ms))})")
     lines, hidden = payload_lines(question.payload, full=full)
     screen.quote(lines, indent="    ")
@@ -66,6 +75,10 @@ def show_question(
             screen.type(
                 command("pending", {**place.options, "--thread": place.thread_id, "--full": True}), indent="    "
             )
+    if question.answer_schema is not None:
+        screen.say("    takes ", Schema(question.answer_schema).words(question.answer_schema))
+    if rejected is not None:
+        screen.say("    ", ("the answer before was rejected", "bold red"), f": {shown(rejected)}")
 
 
 def _told(question: Interrupt, now_ms: int | None) -> Iterator[str]:
@@ -75,7 +88,7 @@ def _told(question: Interrupt, now_ms: int | None) -> Iterator[str]:
     if question.assignee is not None:
         yield f"for {name(question.assignee)}"
     if question.expires_at is not None:
-        over = now_ms is not None and _has_expired(question, now_ms)
+        over = now_ms is not None and has_expired(question, now_ms)
         yield f"{'expired' if over else 'until'} {question.expires_at:%Y-%m-%d %H:%M} UTC"
 
 
@@ -92,9 +105,9 @@ def _head(text: str, full: bool) -> tuple[str, int]:
     return (text, 0) if full else cut(text, characters=SHOWN_CHARACTERS, lines=SHOWN_LINES)
 
 
-def show_state(screen: Screen, state: Mapping[str, Any]) -> None:
+def show_state(screen: Screen, state: Mapping[str, Any], *, full: bool = False) -> None:
     """A state as JSON behind bars."""
-    head, hidden = _head(json_text(state), False)
+    head, hidden = _head(json_text(state), full)
     screen.quote(head.split("\n"))
     if hidden:
         screen.say(f"  {hidden:,} more characters are not shown; --json shows the whole state.")
@@ -119,19 +132,6 @@ def question_to_json(question: Interrupt) -> dict[str, Any]:
         "payload": to_json(question.payload, "the payload"),
         "answer_schema": question.answer_schema,
         "assignee": question.assignee,
-        "asked_at": _instant(question.asked_at),
-        "expires_at": _instant(question.expires_at),
+        "asked_at": iso(question.asked_at),
+        "expires_at": iso(question.expires_at),
     }
-
-
-def _instant(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()
-
-
-def age(asked_at: datetime, now_ms: int) -> str:
-    """How long ago, in the largest unit that fits; by the store's clock."""
-    seconds = now_ms / 1000 - asked_at.timestamp()
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)} {unit} ago"
-    return "just now"

@@ -18,8 +18,10 @@ def merge(
     that wrote nothing are left out. Raises InvalidUpdateError or StateUpdateError, and then nothing merged."""
     if not updates:
         return values, {}
-    writers = [task for task in merge_order(frame.due) if task.id in updates]
-    if len(writers) > 1:
+    if len(frame.due) == 1:
+        writers = list(frame.due)
+    else:
+        writers = [task for task in merge_order(frame.due) if task.id in updates]
         _check_conflicts(schema, frame, writers, updates)
     return schema.merge(values, [updates[task.id] for task in writers], lambda index: f"node {writers[index].node!r}")
 

@@ -27,16 +27,16 @@ def _must_run(frame: Frame, task: Task) -> bool:
             return True
 
 
-def check_fits(blueprint: Blueprint, position: Position, thread_id: str) -> None:
+def check_fits(blueprint: Blueprint, position: Position) -> None:
     """Refuse a position that the graph no longer fits: nodes that are gone, and recorded payloads and updates that the
     state type refuses now. Raises GraphChangedError."""
     frame = position.root
     for name in sorted(_names(frame)):
         if blueprint.name_now(name) not in blueprint.nodes:
             raise GraphChangedError(
-                f"Thread {thread_id!r} waits at node {name!r}, which graph {blueprint.name!r} no longer has. Nothing was "
-                f"written and nothing ran. Put the node back, or name it in @node(aliases=[{name!r}]) of the node that "
-                f"took its place.{did_you_mean(name, tuple(blueprint.nodes))}"
+                f"It waits at node {name!r}, which graph {blueprint.name!r} does not have. Nothing was written and nothing "
+                f"ran. Put the node back, or name it in @node(aliases=[{name!r}]) of the node that took its place."
+                f"{did_you_mean(name, tuple(blueprint.nodes))}"
             )
     for task in frame.due:
         if task.payload is not None:

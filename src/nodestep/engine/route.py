@@ -6,8 +6,8 @@ A router is user code, so it is asked through `choose`; everything else here is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from ..errors import GraphExecutionError
 from ..model.blueprint import Blueprint, Branch
@@ -19,8 +19,7 @@ Choose: TypeAlias = Callable[[Branch, str], tuple[str, ...]]
 """Asks the router of a branch that leaves a node (or START); returns the names of its targets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Routed:
+class Routed(NamedTuple):
     """The next superstep's tasks in scheduling order, and the joins' marks after this one."""
 
     due: tuple[Task, ...]
@@ -29,13 +28,17 @@ class Routed:
 
 def first_tasks(blueprint: Blueprint, choose: Choose) -> tuple[Task, ...]:
     """The tasks that an input makes due."""
-    names = _follow(blueprint, START, choose)
-    return tasks_of(Target(name) for name in names if name != END)
+    return plain_tasks(_follow(blueprint, START, choose))
 
 
 def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: Choose) -> Routed:
     """Follow every finished task, in scheduling order. Raises GraphExecutionError when nothing would be due while a join
     still waits for some of its sources."""
+    if not blueprint.joins and len(frame.due) == 1:
+        task = frame.due[0]
+        goto = done[task.id].goto
+        if goto is None:
+            return Routed(plain_tasks(_follow(blueprint, blueprint.name_now(task.node), choose)), NO_MARKS)
     followed: dict[str, tuple[str, ...]] = {}
     targets: list[Target] = []
     now = blueprint.name_now
@@ -47,7 +50,7 @@ def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: 
             continue
         node = now(task.node)
         if node not in followed:
-            followed[node] = tuple(_follow(blueprint, node, choose))
+            followed[node] = _follow(blueprint, node, choose)
         targets.extend(Target(name) for name in followed[node] if name != END)
         for join in blueprint.joins_from(node) if blueprint.joins else ():
             marks.setdefault(join.target, set()).add(node)
@@ -60,12 +63,18 @@ def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: 
     return Routed(due, {join: tuple(sorted(sources)) for join, sources in sorted(marks.items())})
 
 
-def _follow(blueprint: Blueprint, source: str, choose: Choose) -> Iterator[str]:
-    for edge in blueprint.edges.get(source, ()):
-        if isinstance(edge, str):
-            yield edge
-        else:
-            yield from choose(edge, source)
+def _follow(blueprint: Blueprint, source: str, choose: Choose) -> tuple[str, ...]:
+    edges = blueprint.edges.get(source, ())
+    if len(edges) == 1:
+        edge = edges[0]
+        return (edge,) if isinstance(edge, str) else choose(edge, source)
+    return tuple(name for edge in edges for name in ((edge,) if isinstance(edge, str) else choose(edge, source)))
+
+
+@lru_cache(maxsize=4096)
+def plain_tasks(names: tuple[str, ...]) -> tuple[Task, ...]:
+    """The tasks of these targets, in order; tasks are values, so the same targets are the same tasks."""
+    return tasks_of(Target(name) for name in names if name != END)
 
 
 def _full_joins(blueprint: Blueprint, marks: dict[str, set[str]]) -> Iterator[Target]:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..model import ids
 from ..model.blueprint import Blueprint, Branch
@@ -18,7 +19,9 @@ from .branches import key_text
 from .edges import shown_name
 
 EDGE, JOIN, GOTO = "──>", "══>", "┄┄>"
+HERE = "◄"
 KEY_LENGTH = 60
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 def to_mermaid(blueprint: Blueprint) -> str:
@@ -64,18 +67,19 @@ def _quoted(text: str) -> str:
     return f'"{safe}"'
 
 
-def to_text(blueprint: Blueprint) -> str:
+def to_text(blueprint: Blueprint, standing: Mapping[str, str] = NOWHERE) -> str:
     """The graph as lines for a terminal, one per edge; nodes that follow each other alone share a line.
 
     `──>` is an edge, with the router and its key behind it where it depends on one; `══>` is a join, which waits for
-    all of its sources; `┄┄>` is a target of `goto`.
+    all of its sources; `┄┄>` is a target of `goto`. `standing` holds words by node, which `◄` leads in behind the node
+    wherever an edge arrives there.
     """
     rows = list(_rows(blueprint))
     arriving = Counter(row.target for row in rows)
     leaving = Counter(source for row in rows for source in row.sources)
     only = {row.sources[0]: row for row in rows if row.is_plain and leaving[row.sources[0]] == 1}
     inner = {row.target for row in rows if row.target in only and arriving[row.target] == 1}
-    drawn = [(_left(row), _path(row, only, inner), row.note) for row in rows if row.sources[0] not in inner]
+    drawn = [(_left(row), _path(row, only, inner, standing), row.note) for row in rows if row.sources[0] not in inner]
     left = max((len(source) for source, _, _ in drawn), default=0)
     middle = max((len(path) for _, path, note in drawn if note), default=0)
     lines, before = [], ""
@@ -122,13 +126,18 @@ def _left(row: _Row) -> str:
     return f"[{names}]" if len(row.sources) > 1 else names
 
 
-def _path(row: _Row, only: Mapping[str, _Row], inner: set[str]) -> str:
+def _path(row: _Row, only: Mapping[str, _Row], inner: set[str], standing: Mapping[str, str]) -> str:
     """An edge and the edges that go on from it, as far as they have no company."""
-    text = f"{row.arrow} {shown_name(row.target)}"
+    text = _arrival(row, standing)
     while row.target in inner:
         row = only[row.target]
-        text += f" {row.arrow} {shown_name(row.target)}"
+        text += f" {_arrival(row, standing)}"
     return text
+
+
+def _arrival(row: _Row, standing: Mapping[str, str]) -> str:
+    here = f" {HERE} {_printable(standing[row.target])}" if row.target in standing else ""
+    return f"{row.arrow} {shown_name(row.target)}{here}"
 
 
 def _cases(branch: Branch) -> Iterator[tuple[str, str]]:

@@ -97,15 +97,10 @@ class HookTable:
     on_error: tuple[Callable[..., Any], ...] = ()
     on_interrupt: tuple[Callable[..., Any], ...] = ()
 
-    @property
-    def any_node_hook(self) -> bool:
-        """Whether running a task involves a hook besides `on_interrupt`."""
-        return bool(self.before_node or self.after_node or self.on_error)
-
-    @property
-    def any_async(self) -> bool:
-        """Whether a hook around nodes needs an event loop."""
-        return any(map(inspect.iscoroutinefunction, (*self.before_node, *self.after_node, *self.on_error)))
+    around_nodes: bool = False
+    """Whether running a task involves a hook besides `on_interrupt`."""
+    any_async: bool = False
+    """Whether a hook around nodes needs an event loop."""
 
 
 NO_HOOKS = HookTable()
@@ -130,6 +125,7 @@ def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
     def overridden(name: str) -> tuple[Callable[..., Any], ...]:
         return tuple(found for item in items if (found := hook(item, name)) is not None)
 
+    nodes = (*overridden("before_node"), *overridden("after_node"), *overridden("on_error"))
     pairs = (GraphHooks(hook(item, "before_graph"), hook(item, "on_run_end")) for item in items)
     return HookTable(
         around_graph=tuple(pair for pair in pairs if pair.before_graph or pair.on_run_end),
@@ -138,4 +134,6 @@ def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
         after_node=overridden("after_node")[::-1],
         on_error=overridden("on_error")[::-1],
         on_interrupt=overridden("on_interrupt"),
+        around_nodes=bool(nodes),
+        any_async=any(map(inspect.iscoroutinefunction, nodes)),
     )

@@ -116,14 +116,15 @@ class Reading:
                 self.validators = True
 
     def _read_members(self, declared: type) -> None:
-        if issubclass(declared, BaseModel):
-            decorators = declared.__pydantic_decorators__
+        decorators = getattr(declared, "__pydantic_decorators__", None)
+        if decorators is not None:
             self.validators |= bool(
                 decorators.field_validators
                 or decorators.model_validators
                 or decorators.validators
                 or decorators.root_validators
             )
+        if issubclass(declared, BaseModel):
             for name, info in declared.__pydantic_fields__.items():
                 self.names |= {
                     name,

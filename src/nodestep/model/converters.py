@@ -23,7 +23,15 @@ from .limits import NotJson, Unfit, holds_secret, own_json
 from .misfits import UNREADABLE, difference, explain
 from .shapes import Shape, shape_of
 
-_PLAIN_CONFIG = frozenset({"title", "extra", "frozen", "arbitrary_types_allowed", "use_attribute_docstrings", "strict"})
+# fmt: off
+_PLAIN_CONFIG = frozenset({
+    "title", "extra", "frozen", "strict", "arbitrary_types_allowed", "use_attribute_docstrings",
+    "use_enum_values", "alias_generator", "populate_by_name", "validate_by_name", "validate_by_alias",
+    "serialize_by_alias", "loc_by_alias", "validate_assignment", "validate_default", "revalidate_instances",
+    "from_attributes", "protected_namespaces", "json_schema_extra", "defer_build", "hide_input_in_errors",
+    "coerce_numbers_to_str", "ser_json_bytes", "val_json_bytes", "ser_json_timedelta",
+})
+# fmt: on
 """Settings of a model under which a value of plain JSON still is its own JSON form."""
 
 
@@ -183,7 +191,7 @@ class Converter:
     def _lost(self, value: Any, back: Any) -> Unfit:
         if holds_secret(value):
             return self._secret()
-        if self.reading.validators and (back is UNREADABLE or type(back) is type(value)):
+        if self.reading.validators and (back is UNREADABLE or not self._stable(back)):
             return Unfit(
                 StateUpdateError,
                 "its validators do not agree with themselves: run on the stored form they give another value; a validator "
@@ -194,3 +202,9 @@ class Converter:
             f"it would not come back from JSON as it was ({difference(value, back)}); annotate the field with the type that "
             "it holds",
         )
+
+    def _stable(self, value: Any) -> bool:
+        try:
+            return same(self._from_json(self._to_json(value)), value)
+        except (ValidationError, Unfit):
+            return False

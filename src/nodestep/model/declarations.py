@@ -143,6 +143,8 @@ def _default_of(field: Field, info: FieldInfo) -> Callable[[Mapping[str, Any]], 
             typed, _ = field.take_whole(info.default, "default")
         except Unfit as found:
             reason = found.reason
+        except PydanticUserError as error:
+            reason = f"{_told(field.annotation)} cannot be validated ({error.code})"
         else:
             return lambda _: field.copy(typed)
         raise _Problem(f"the default of field {field.name!r} does not fit its annotation: {reason}")

@@ -20,7 +20,7 @@ from .converters import Converter
 from .copying import own_copy
 from .grown import grown, plain
 from .json import Json
-from .limits import NotJson, Unfit, own_json
+from .limits import NotJson, Unfit, check_text, own_json
 from .messages import edit_messages, message_id
 from .patch import APPEND, MERGE, MESSAGES, REDUCE, SET
 from .reducers import RemoveMessage, Replace, replace
@@ -166,9 +166,11 @@ class MessagesField(Field):
         messages = [self._with_id(item, place, seed) for place, item in enumerate(items) if place not in removals]
         typed, stored = self.part.take(messages)
         self._check_ids(typed, stored)
+        typed = list(typed)
         for place, removal in removals.items():
             if type(removal.id) is not str:
                 raise Unfit(StateUpdateError, "RemoveMessage takes the id of a message, a text")
+            check_text(removal.id)
             typed.insert(place, removal)
             stored = [*stored[:place], removal.id, *stored[place:]]
         return typed, MESSAGES, stored

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from .json import JsonObject
+from .limits import check_id, check_json
 
 
 class _Missing:
@@ -61,6 +62,17 @@ def check_pause(pause: Any) -> None:
         raise TypeError("pause= takes the number of a pause, or {key: number}, as a question's `pause` tells it.")
 
 
+def check_by_and_note(by: Any, note: Any) -> None:
+    """Raises TypeError for what is no text, LimitExceededError for text that cannot be stored or is too long."""
+    for name, text in (("by", by), ("note", note)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name}= takes a text, not {type(text).__name__}.")
+    if by is not None:
+        check_id("by", by)
+    if note is not None:
+        check_json(note, what="note=")
+
+
 class Resume:
     """Answers for a paused thread: `Resume(value)` for its only question, or `Resume(answers={key: value, ...})`.
 
@@ -88,6 +100,7 @@ class Resume:
         if answers is not None and not isinstance(answers, Mapping):
             raise TypeError(f"Resume(answers=...) takes a mapping from key to value, not {type(answers).__name__}.")
         check_pause(pause)
+        check_by_and_note(by, note)
         self.value = value
         self.answers = None if answers is None else dict(answers)
         self.pause = pause

@@ -177,45 +177,50 @@ class StateSchema(Generic[S]):
         """Fresh defaults; fields that must be given are absent."""
         return self._declared.with_defaults({})
 
-    def first_state(self, value: Any = None, seed: str = "input") -> dict[str, Any]:
+    def first_state(self, value: Any = None, seed: str = "input", writer: str = INPUT) -> dict[str, Any]:
         """The state of a thread's first turn: defaults, then the input. A mapping goes through the reducers, an instance
         of the state model is the whole state. Raises StateUpdateError for a required field that is missing."""
-        return self._begun(self.initial, value, seed)[0]
+        return self._begun(self.initial, value, seed, writer)[0]
 
-    def next_state(self, values: Mapping[str, Any], value: Any, seed: str = "") -> tuple[dict[str, Any], Patch]:
-        """The state of a later turn, input laid over what is stored, and the change as a patch."""
-        return self._begun(lambda: values, value, seed)
+    def next_state(
+        self, values: Mapping[str, Any], value: Any, seed: str = "", writer: str = INPUT
+    ) -> tuple[dict[str, Any], Patch]:
+        """The state of a later turn, input laid over what is stored, and the change as a patch. `seed` is another one in
+        every turn."""
+        return self._begun(lambda: values, value, seed, writer)
 
-    def _begun(self, before: Callable[[], Mapping[str, Any]], value: Any, seed: str) -> tuple[dict[str, Any], Patch]:
+    def _begun(
+        self, before: Callable[[], Mapping[str, Any]], value: Any, seed: str, writer: str
+    ) -> tuple[dict[str, Any], Patch]:
         if self._is_model and isinstance(value, self.state_type):
-            values, patch = self._whole(value, seed)
+            values, patch = self._whole(value, seed, writer)
         elif value is None or isinstance(value, Mapping):
-            update = self.take_update({} if value is None else value, INPUT, seed)
-            values, results = self.merge(before(), [update], lambda _: INPUT)
+            update = self.take_update({} if value is None else value, writer, seed)
+            values, results = self.merge(before(), [update], lambda _: writer)
             patch = followed_by(without_reduce(update.patch), results)
         else:
             allowed = f"a dict of fields, or a {self.name}" if self._is_model else "a dict of fields"
-            raise StateUpdateError(f"The input is a {type(value).__name__}. Pass {allowed}.")
+            raise StateUpdateError(f"A state is to come from {writer}, not a {type(value).__name__}. Pass {allowed}.")
         missing = self._declared.missing(values)
         if missing:
             raise StateUpdateError(
-                f"{self.name} needs {', '.join(map(repr, missing))}, which the input does not give. Pass it with the first "
+                f"{self.name} needs {', '.join(map(repr, missing))}, which {writer} does not give. Pass it with the first "
                 "input of a thread, or give the field a default."
             )
         return values, patch
 
-    def _whole(self, value: Any, seed: str) -> tuple[dict[str, Any], Patch]:
+    def _whole(self, value: Any, seed: str, writer: str) -> tuple[dict[str, Any], Patch]:
         if not type(value).__pydantic_fields__.keys() <= self.fields.keys():
             raise StateUpdateError(
-                f"The input is a {type(value).__name__}, which has fields that {self.name} does not have. Pass a "
+                f"A {type(value).__name__} has fields that {self.name} does not have, so {writer} cannot be one. Pass a "
                 f"{self.name}, or a dict of its fields."
             )
         values: dict[str, Any] = {}
         stored: JsonObject = {}
         for name in self.fields:
             if name in value.__dict__:
-                values[name], stored[name] = self._declared.take_whole(name, value.__dict__[name], INPUT, seed)
-        check_size(len(encode(stored)), what="The input")
+                values[name], stored[name] = self._declared.take_whole(name, value.__dict__[name], writer, seed)
+        check_size(len(encode(stored)), what=f"The state from {writer}")
         return values, {SET: stored}
 
     # what a task sees, and what it did to it

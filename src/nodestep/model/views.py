@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import BaseModel
 
 from ..errors import GraphExecutionError
-from .copying import ATOMS, is_flat
+from .copying import ATOMS, MODEL, is_flat
 from .declared import Declared
 from .dict_views import Unread, UnreadState
 from .grown import Grown
@@ -124,7 +124,7 @@ def _is_small(value: Any) -> bool:
         items = value.values()
     elif kind in _CONTAINERS:
         items = value
-    elif hasattr(kind, "__pydantic_fields__"):
+    elif hasattr(kind, MODEL):
         items = value.__dict__.values()
     else:
         return isinstance(value, Enum)

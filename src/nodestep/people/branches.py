@@ -10,7 +10,7 @@ from ..model.event import instant
 from ..model.ids import event_id
 from ..model.limits import check_id
 from ..model.records import BranchRecord
-from ..stores.base import ListedBranch, ForkOf, QuestionRow, Receipt, StateStore, Write
+from ..stores.base import ForkOf, ListedBranch, QuestionRow, Receipt, StateStore, Write
 from .reading import load_branch
 from .rows import question_row
 

@@ -22,13 +22,16 @@ def exists(store: StateStore, thread_id: str, branch_id: str = "main") -> bool:
 
 
 def history(store: StateStore, thread_id: str, branch_id: str = "main") -> History:
-    """Every event of the branch, oldest first, those before its fork included. Raises UnknownThreadError."""
+    """Every event of the branch that was not pruned, oldest first, those before its fork included. Raises
+    UnknownThreadError."""
     if not exists(store, thread_id, branch_id):
         raise UnknownThreadError(thread_id, branch_id)
     events: list[HistoryEvent] = []
     checkpoints: list[str] = []
-    checkpoint = Checkpoint()
-    after = 0
+    first = store.records(thread_id, branch_id, limit=1)
+    after = first[0].sequence - 1 if first else 0
+    pruned = after > 0
+    checkpoint = load_branch(store, thread_id, branch_id, sequence=after).checkpoint if pruned else Checkpoint()
     while records := store.records(thread_id, branch_id, after=after, limit=PAGE):
         for record in records:
             told = tell(

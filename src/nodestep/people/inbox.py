@@ -12,7 +12,7 @@ from ..engine.answer import check_some, open_and_expired
 from ..engine.replay import advance, record_to_bytes
 from ..errors import GraphConfigError, ResumeError, ThreadBusyError
 from ..model.event import Answered, Expired, Fact
-from ..model.interrupt import Interrupt, check_pause
+from ..model.interrupt import Interrupt, check_by_and_note, check_pause
 from ..model.page import Page
 from ..model.position import Position
 from ..stores.base import AuditRow, Listed, Refused, StateStore, Unchanged, Write
@@ -69,6 +69,7 @@ def answer(
             "answer() takes a non-empty mapping from question key to value, as in {'review:approve': 'yes'}."
         )
     check_pause(pause)
+    check_by_and_note(by, note)
     for _ in range(TRIES):
         loaded = load_branch(store, thread_id, branch_id)
         head, position = loaded.head, loaded.checkpoint.position

@@ -9,7 +9,7 @@ from ..errors import GraphConfigError, ResumeError, ThreadBusyError, UnknownThre
 from ..model.event import Cancelled, SuperstepCompleted
 from ..model.limits import check_id, to_json
 from ..model.position import ROOT
-from ..stores.base import ListedBranch, Fenced, Receipt, StateStore, Status, Write
+from ..stores.base import Fenced, ListedBranch, Receipt, StateStore, Status, Write
 from .reading import load_branch, standing
 
 PAGE = 1000

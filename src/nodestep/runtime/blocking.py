@@ -34,8 +34,8 @@ class Door(Protocol):
         """Commit a claim. `take` is called with the receipt even where the call is cancelled meanwhile, so that what was
         claimed can be given back."""
 
-    async def commit(self, log: RunLog, entry: Entry) -> Receipt:
-        """Make an entry durable."""
+    async def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
+        """Make durable the entry that `make` gives when its turn has come."""
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
         """The result of a query that may block."""
@@ -68,8 +68,8 @@ class AsyncDoor:
         assert claim.answer is not None
         raise claim.answer
 
-    async def commit(self, log: RunLog, entry: Entry) -> Receipt:
-        receipt = await log.awrite(lambda: entry)
+    async def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
+        receipt = await log.awrite(make)
         assert receipt is not None
         return receipt
 
@@ -127,8 +127,8 @@ class BlockingDoor:
     async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
         return _claimed(store, write, take)
 
-    async def commit(self, log: RunLog, entry: Entry) -> Receipt:
-        return log.write(entry)
+    async def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
+        return log.write(make())
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
         return query()
@@ -182,28 +182,39 @@ def step_by_hand(
                     continue
                 if runner is None:
                     runner = asyncio.Runner()
-                answer = yield from _run(runner, request, None if closing else sink)
+                answer, error = yield from _run(runner, request, None if closing else sink)
             except GeneratorExit:
                 # The consumer has left. The driver is cancelled, and served until it has ended: its hooks are told.
                 closing, error = True, asyncio.CancelledError("the stream was closed")
-            except BaseException as raised:
-                error = raised
     finally:
         driver.close()
         if runner is not None:
             runner.close()
 
 
-def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, T], sink: Sink | None) -> Generator[StreamEvent, None, T]:
-    """Run a coroutine in the runner's loop; with a sink, step out of the loop whenever there are events to give."""
+def _run(
+    runner: asyncio.Runner, work: Coroutine[Any, Any, T], sink: Sink | None
+) -> Generator[StreamEvent, None, tuple[T | None, BaseException | None]]:
+    """Run a coroutine in the runner's loop; with a sink, step out of the loop whenever there are events to give. Its error
+    is handed back, so that what is raised here comes from the consumer alone."""
+    context = contextvars.copy_context()
     if sink is None:
-        return runner.run(work, context=contextvars.copy_context())
-    task = runner.get_loop().create_task(work, context=contextvars.copy_context())
+        try:
+            return runner.run(work, context=context), None
+        except BaseException as error:
+            return None, error
+    task = runner.get_loop().create_task(work, context=context)
     try:
         while not task.done():
-            runner.run(_until(task, sink))
+            try:
+                runner.run(_until(task, sink))
+            except BaseException as error:
+                return None, error
             yield from _take(sink)
-        return task.result()
+        try:
+            return task.result(), None
+        except BaseException as error:
+            return None, error
     finally:
         if not task.done():
             task.cancel()

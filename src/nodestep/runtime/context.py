@@ -6,9 +6,12 @@ and graph hooks run, so a question can only be asked where it can be answered.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from ..errors import (
@@ -22,7 +25,7 @@ from ..model.interrupt import MISSING
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
 from ..model.node import NodeSpec
-from ..model.outcome import StoredQuestion
+from ..model.outcome import NOTHING, StoredQuestion
 from ..model.position import ROOT, Task, Work
 
 if TYPE_CHECKING:
@@ -42,29 +45,29 @@ class Raised:
     payload: Any
 
 
+BOOKKEEPING = threading.Lock()
+"""Held for a moment where looking and noting must be one step among the threads of a node."""
+
+NO_QUESTIONS: Mapping[str, Raised] = MappingProxyType({})
+
+
 class TaskScope:
     """One task while it runs; it is the node's `NodeContext`. What it gathers, the engine turns into an outcome."""
 
-    __slots__ = (
-        "_cache",
-        "_ids_before",
-        "_once_ids",
-        "attempt",
-        "closed",
-        "fault",
-        "hook_answers",
-        "ids",
-        "once_results",
-        "raised",
-        "rejected",
-        "run",
-        "signals",
-        "spec",
-        "task",
-        "values",
-        "view",
-        "work",
-    )
+    # What most tasks never touch stands here once for all of them, and on a task from its first use.
+    attempt = 1
+    closed = False
+    fault: Exception | None = None
+    view: Any = None
+    raised: Mapping[str, Raised] = NO_QUESTIONS
+    signals: Sequence[GraphInterrupt] = ()
+    hook_answers: Mapping[str, Json] = NOTHING
+    once_results: Mapping[str, Json] = NOTHING
+    rejected: Mapping[str, str] = NOTHING
+    ids: AbstractSet[str] = frozenset()
+    _ids_before: AbstractSet[str] = frozenset()
+    _once_ids: AbstractSet[str] = frozenset()
+    _cache: JsonObject | None = None
 
     def __init__(self, run: Run, task: Task, spec: NodeSpec, work: Work, values: dict[str, Any]) -> None:
         self.run = run
@@ -72,31 +75,34 @@ class TaskScope:
         self.spec = spec
         self.work = work
         self.values = values
-        self.view: Any = None
-        self.attempt = 1
-        self.closed = False
-        self.fault: Exception | None = None
-        self.raised: dict[str, Raised] = {}
-        self.signals: list[GraphInterrupt] = []
-        self.hook_answers: dict[str, Json] = {}
-        self.once_results: dict[str, Json] = {}
-        self.rejected: dict[str, str] = {}
-        self.ids: set[str] = set()
-        self._ids_before: frozenset[str] = frozenset()
-        self._once_ids: set[str] = set()
-        self._cache: JsonObject | None = None
+
+    def own(self, name: str, make: Callable[[], Any]) -> Any:
+        """This task's container in the place of the class's empty one. Making it is one step, so that the threads of a
+        node, which share the scope, lose nothing of each other."""
+        return vars(self).setdefault(name, make())
 
     def begin_attempt(self, number: int) -> None:
         """Forget what the last try asked; what it recorded stays, and so does what hooks asked before the node."""
-        self.attempt = number
-        self.fault = None
-        self.raised = {}
-        self.signals = []
         if number == 1:
             self._ids_before = frozenset(self.ids)
-        self.ids = set(self._ids_before)
-        self.rejected = {}
-        self._once_ids = set()
+        for name in ("fault", "raised", "signals", "rejected", "ids", "_once_ids"):
+            vars(self).pop(name, None)
+        self.attempt = number
+        if self._ids_before:
+            self.ids = set(self._ids_before)
+
+    def take_over(self, other: TaskScope) -> None:
+        """Everything that a scope of the same task gathered in the place of this one."""
+        vars(self).update(vars(other))
+
+    def take_cache_of(self, other: TaskScope) -> None:
+        """The cache alone, of a scope that was left behind."""
+        self._cache = None if other._cache is None else dict(other._cache)
+
+    @property
+    def writer(self) -> str:
+        """How errors name who wrote a value."""
+        return f"node {self.task.node!r}"
 
     # what a node reads
 
@@ -177,11 +183,12 @@ class TaskScope:
     def _enter_once(self, id: str) -> Any:
         self.check_open("once")
         check_question_id("once", id)
-        if id in self._once_ids:
-            raise GraphExecutionError(
-                f"Node {self.task.node!r} calls ctx.once with the id {id!r} twice in one run. Give each call its own id."
-            )
-        self._once_ids.add(id)
+        with BOOKKEEPING:
+            if id in self._once_ids:
+                raise GraphExecutionError(
+                    f"Node {self.task.node!r} calls ctx.once with the id {id!r} twice in one run. Give each call its own id."
+                )
+            self.own("_once_ids", set).add(id)
         for results in (self.once_results, self.work.once):
             if id in results:
                 return own_json(results[id])
@@ -190,7 +197,7 @@ class TaskScope:
     def _once_result(self, id: str, value: Any) -> Json:
         self.check_open("once")
         result = to_json(value, f"the result of once({id!r}) in node {self.task.node!r}")
-        self.once_results[id] = result
+        self.own("once_results", dict)[id] = result
         return result
 
     def check_open(self, what: str) -> None:
@@ -215,7 +222,7 @@ class TaskScope:
         id = first.question.id if first else ""
         prompt = first.payload if first and isinstance(first.payload, str) else ""
         signal = GraphInterrupt(interrupt_key(ROOT, self.task.id, id), prompt, self.task.node, self.run.thread_id)
-        self.signals.append(signal)
+        self.own("signals", list).append(signal)
         raise signal
 
     def refuse(self, error: Exception) -> NoReturn:

@@ -32,7 +32,6 @@ from ..stores.base import Status
 from .blocking import Door
 from .context import CURRENT
 from .lease import leases_of
-from .log import Entry
 from .opening import begin
 from .questions import open_interrupts, question_rows
 from .result import GraphResult
@@ -127,11 +126,13 @@ async def _called(run: Run, result: Any) -> Any:
 def _abandon(run: Run, error: BaseException) -> BaseException:
     """Give the branch back after an error that no commit has told yet. It blocks, since it must happen even while the run
     is being cancelled. Returns the error to raise: a run that was stopped because its lease is gone says so."""
+    if run.stopped is not None:
+        run.stopped.uncancel()  # the cancellation was ours, and ends here
     if run.log is None or run.log.closed:
         return error
     failure = replace(_failure(error), conflict=run.conflict)
     try:
-        run.log.write(Entry([*run.unrecorded, failure], Status.FAILED, audits=tuple(run.audits)))
+        run.abandon(failure)
     except (LeaseLostError, ThreadCancelledError) as lost:
         return lost if run.lease_lost else error
     except Exception as refused:
@@ -152,20 +153,17 @@ async def _supersteps(run: Run) -> GraphResult[Any]:
             raise RunLimitExceededError("max_steps", run.blueprint.max_steps)
         ends = await run_tasks(run)
         lone = ends.get(run.frame.due[0].id) if len(run.frame.due) == 1 else None
-        if lone is not None and not isinstance(lone.outcome, Done):
+        if lone is not None and type(lone.outcome) is not Done:
             run.note(lone.task.id, lone.outcome)
-        failed = next((ends[task.id] for task in run.frame.due if _has_failed(ends.get(task.id))), None)
-        if failed is not None:
-            await _fail(run, failed)
+        for task in run.frame.due:
+            end = ends.get(task.id)
+            if end is not None and type(end.outcome) is Failed:
+                await _fail(run, end)
         if run.frame.work and run.position.asked():
             return await _pause(run, ends)
         if await _merge_and_route(run, ends, lone):
             return await _finished(run)
         run.step += 1
-
-
-def _has_failed(end: TaskEnd | None) -> bool:
-    return end is not None and isinstance(end.outcome, Failed)
 
 
 async def _fail(run: Run, end: TaskEnd) -> None:
@@ -238,17 +236,17 @@ def _joined(patch: Patch, extra: Patch) -> Patch:
 
 async def _commit_superstep(run: Run, values: dict[str, Any], routed: Routed, patch: Patch) -> None:
     frame = run.frame
-    marks = None if routed.marks == frame.marks else routed.marks
-    facts: list[Fact] = [SuperstepCompleted(routed.due, patch, marks)]
     after = frame.advanced(routed.due, routed.marks)
-    status = Status.RUNNING
-    if not routed.due:
-        facts.append(RunCompleted())
-        status = Status.COMPLETED
-    snapshot = None
-    if run.log is not None and run.log.wants_snapshot():
-        snapshot = snapshot_to_bytes(run.schema.dump(values), Position({ROOT: after}))
-    await run.commit(facts, status, snapshot=snapshot)
+    if run.log is not None:
+        marks = None if routed.marks == frame.marks else routed.marks
+        facts: list[Fact] = [SuperstepCompleted(routed.due, patch, marks)]
+        snapshot = None
+        if run.log.wants_snapshot():
+            snapshot = snapshot_to_bytes(run.schema.dump(values), Position({ROOT: after}))
+        if routed.due:
+            await run.commit(facts, snapshot=snapshot)
+        else:
+            await run.commit([*facts, RunCompleted()], Status.COMPLETED, snapshot=snapshot)
     run.values = values
     run.frame = after
 

@@ -16,6 +16,7 @@ from ..model.outcome import Done
 from ..model.position import Frame
 from ..people.reading import replayed, standing
 from ..stores.base import New, Receipt, StateStore, Status, Unchanged, Write
+from .loading import typed_state
 
 TRIES = 3
 
@@ -64,7 +65,7 @@ def _edit(
     frame = checkpoint.position.root
     _check_unwritten(blueprint, frame, values)
     seed = f"{frame.superstep}/edit/{head.sequence}"
-    _, patch = schema.next_state(schema.load(checkpoint.state), dict(values), seed)
+    _, patch = schema.next_state(typed_state(blueprint, checkpoint, thread_id), dict(values), seed)
     guard = Unchanged(head.no, head.epoch, head.sequence)
     return Write(thread_id, branch_id, guard, standing(head), record_to_bytes([StateUpdated(patch)]))
 

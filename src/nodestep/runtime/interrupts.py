@@ -16,7 +16,7 @@ from ..model.interrupt import MISSING, Question
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
 from ..model.outcome import StoredQuestion
-from .context import CURRENT, Raised, TaskScope, check_question_id
+from .context import BOOKKEEPING, CURRENT, Raised, TaskScope, check_question_id
 
 T = TypeVar("T")
 
@@ -107,7 +107,7 @@ def _ask(scope: TaskScope, id: str, question: Question) -> Any:
             try:
                 return _given(answers[id], question)
             except Misfit as error:
-                scope.rejected[id] = str(error)
+                scope.own("rejected", dict)[id] = str(error)
     if id in scope.work.expired:
         raise InterruptExpiredError(
             f"The question {id!r} of node {scope.task.node!r} passed its deadline without an answer, and it has no default. "
@@ -117,7 +117,8 @@ def _ask(scope: TaskScope, id: str, question: Question) -> Any:
         stored = _stored(scope, id, question)
         answer = _ask_hooks(scope, id, question.payload)
         if answer is not MISSING:
-            scope.hook_answers[id] = answer = _checked(answer, stored.answer_schema, "on_interrupt's answer", scope, id)
+            answer = _checked(answer, stored.answer_schema, "on_interrupt's answer", scope, id)
+            scope.own("hook_answers", dict)[id] = answer
             return _given(answer, question)
         if scope.run.store is None:
             raise GraphConfigError(
@@ -128,21 +129,22 @@ def _ask(scope: TaskScope, id: str, question: Question) -> Any:
         scope.refuse(ResumeError(f"The answer of a hook to {id!r} in node {scope.task.node!r} was refused: {error}."))
     except Exception as error:
         scope.refuse(error)
-    scope.raised[id] = Raised(stored, question.payload)
+    scope.own("raised", dict)[id] = Raised(stored, question.payload)
     return MISSING
 
 
 def _take_id(scope: TaskScope, id: str) -> None:
     try:
         check_question_id("interrupt", id)
-        if id in scope.ids:
-            raise GraphExecutionError(
-                f"Node {scope.task.node!r} asks the id {id!r} twice in one run. Give each question its own id."
-            )
+        with BOOKKEEPING:
+            if id in scope.ids:
+                raise GraphExecutionError(
+                    f"Node {scope.task.node!r} asks the id {id!r} twice in one run. Give each question its own id."
+                )
+            scope.own("ids", set).add(id)
     except (ValueError, GraphExecutionError) as error:
         scope.fault = error
         raise
-    scope.ids.add(id)
 
 
 def _given(answer: Json, question: Question) -> Any:
@@ -152,7 +154,17 @@ def _given(answer: Json, question: Question) -> Any:
 def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
     """The first answer of a hook, as JSON; MISSING when every hook leaves the question to a person."""
     for hook in scope.run.hooks.on_interrupt:
-        answer = hook(scope.hook_context(), payload)
+        try:
+            answer = hook(scope.hook_context(), payload)
+        except Exception:
+            raise
+        except BaseException as error:
+            # It passes, and is remembered: a node that catches everything must not go on as if it had an answer.
+            scope.fault = GraphExecutionError(
+                f"An on_interrupt hook raised {type(error).__name__} at question {id!r} of node {scope.task.node!r}, and the "
+                "node caught it. The question is not answered."
+            )
+            raise
         if answer is not None:
             return to_json(answer, f"the on_interrupt answer to {id!r} in node {scope.task.node!r}")
     return MISSING

@@ -19,13 +19,15 @@ SNAPSHOT_FROM_BYTES = 16 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one commit of a run says; `status` other than RUNNING gives the lease back."""
+    """What one commit of a run says; `status` other than RUNNING gives the lease back. `undo` is called when it was not
+    written after all."""
 
     facts: Sequence[Fact]
     status: Status = Status.RUNNING
     opens: tuple[QuestionRow, ...] = ()
     audits: tuple[AuditRow, ...] = ()
     snapshot: bytes | None = None
+    undo: Callable[[], None] | None = None
 
 
 class RunLog:
@@ -65,11 +67,15 @@ class RunLog:
         """Whether the records since the last snapshot exceed 16 KiB and twice that snapshot's size."""
         return self._since_snapshot > SNAPSHOT_FROM_BYTES and self._since_snapshot > 2 * self._snapshot_bytes
 
-    def write(self, entry: Entry) -> Receipt:
-        """Commit and wait for it."""
+    def settle(self) -> None:
+        """Wait, blocking, for the write that is under way."""
         if self._in_flight is not None:
             committer, ticket = self._in_flight
             committer.finish(ticket)
+
+    def write(self, entry: Entry) -> Receipt:
+        """Commit and wait for it."""
+        self.settle()
         pending = PendingEntry(self, entry)
         try:
             (answer,) = self.store.commit([pending.begin()])
@@ -149,6 +155,8 @@ class PendingEntry:
     def end(self, answer: Answer) -> None:
         assert self._write is not None
         self._answer = answer
+        if not isinstance(answer, Receipt) and self._entry.undo is not None:
+            self._entry.undo()
         self._log.end(self._write, answer)
 
     def receipt(self) -> Receipt:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from ..engine.admit import GoOn, admit, admit_unknown, refuse_running
-from ..engine.plan import check_fits
 from ..engine.replay import Checkpoint, advance, record_to_bytes
 from ..engine.route import first_tasks
 from ..errors import ThreadBusyError
@@ -16,6 +15,7 @@ from ..model.position import ROOT, Frame
 from ..people.inbox import audits_of
 from ..people.reading import replayed, standing
 from ..stores.base import AuditRow, Guard, New, Receipt, Status, Stored, Unchanged, Write
+from .loading import typed_state
 from .log import RunLog
 from .routing import chooser
 from .run import Call, Run
@@ -74,12 +74,12 @@ def _next(run: Run, stored: Stored) -> _Claim:
     checkpoint = replayed(stored)
     has_input = call.input is not None
     admission = admit(run.thread_id, standing(head), checkpoint.position, run.store.now_ms(), has_input, call.resume)
-    values = run.schema.load(checkpoint.state)
+    going_on = isinstance(admission, GoOn)
+    values = typed_state(run.blueprint, checkpoint, run.thread_id, to_go_on=going_on)
     facts: list[Fact]
     audits: tuple[AuditRow, ...] = ()
     closes: tuple[str, ...] = ()
     if isinstance(admission, GoOn):
-        check_fits(run.blueprint, checkpoint.position, run.thread_id)
         facts = [*_closings(call, admission), Continued(run.run_id)]
         audits = audits_of(checkpoint.position, facts)
         closes = (*admission.answers, *admission.expired)
@@ -92,7 +92,7 @@ def _next(run: Run, stored: Stored) -> _Claim:
     )
     since = sum(len(record.body) for record in stored.records)
     snapshot_bytes = len(stored.snapshot) if stored.snapshot is not None else len(stored.records[0].body)
-    return _Claim(write, values, checkpoint, facts, isinstance(admission, GoOn), since, snapshot_bytes)
+    return _Claim(write, values, checkpoint, facts, going_on, since, snapshot_bytes)
 
 
 def _closings(call: Call, admission: GoOn) -> list[Fact]:

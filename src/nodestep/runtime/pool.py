@@ -11,7 +11,7 @@ import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -61,25 +61,52 @@ class Pool:
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         """The result of `function(*args)`, run in a thread with a copy of the caller's context variables. Cancelling the
-        wait does not stop the function."""
-        return await self.start(function, *args)
+        wait does not stop a function that has begun, and drops one that has not."""
+        return await self.start(function, *args).result
 
-    def start(self, function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-        """The same, as a future of the running loop."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        context = contextvars.copy_context()
+    def start(self, function: Callable[..., T], *args: Any) -> PoolCall[T]:
+        """The same, as a call to wait for in the running loop."""
+        call = PoolCall(contextvars.copy_context(), function, args)
+        self.submit(call.carry_out)
+        return call
 
-        def job() -> None:
-            try:
-                result = context.run(function, *args)
-            except BaseException as error:
-                _call_back(loop, _fail, future, error)
-            else:
-                _call_back(loop, _succeed, future, result)
 
-        self.submit(job)
-        return future
+class PoolCall(Generic[T]):
+    """A function on its way through a pool: `begun` is done when it has found a thread, `result` when it has returned."""
+
+    def __init__(self, context: contextvars.Context, function: Callable[..., T], args: tuple[Any, ...]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._context = context
+        self._function = function
+        self._args = args
+        self._deciding = threading.Lock()
+        self._decided = False
+        self.begun: asyncio.Future[None] = self._loop.create_future()
+        self.result: asyncio.Future[T] = self._loop.create_future()
+
+    def drop(self) -> None:
+        """Never begin it, if it has not begun; who waits for it is cancelled."""
+        if self._decide():
+            self.begun.cancel()
+            self.result.cancel()
+
+    def carry_out(self) -> None:
+        """In a thread of the pool: call the function, unless nobody waits for it any more."""
+        if self.result.cancelled() or not self._decide():
+            return
+        _call_back(self._loop, _succeed, self.begun, None)
+        try:
+            result = self._context.run(self._function, *self._args)
+        except BaseException as error:
+            _call_back(self._loop, _fail, self.result, error)
+        else:
+            _call_back(self._loop, _succeed, self.result, result)
+
+    def _decide(self) -> bool:
+        """Whether it is this caller who says if the function begins."""
+        with self._deciding:
+            first, self._decided = not self._decided, True
+        return first
 
 
 def _call_back(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *args: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..engine.route import Choose
@@ -12,23 +13,22 @@ from .run import Run
 
 def chooser(run: Run, values: dict[str, Any]) -> Choose:
     """How `engine.route` asks a router about these values."""
+    return partial(_choose, run, values)
 
-    def choose(branch: Branch, source: str) -> tuple[str, ...]:
-        key = branch.router(run.schema.view(values))
-        who = _named(branch)
-        if branch.is_predicate and not isinstance(key, bool):
-            raise GraphExecutionError(
-                f"{who} after {source!r} returned {type(key).__name__}; a predicate of when() returns True or False."
-            )
-        try:
-            return branch.targets[key]
-        except (KeyError, TypeError):
-            known = ", ".join(map(repr, branch.targets))
-            raise GraphExecutionError(
-                f"{who} after {source!r} returned a key that is not in its mapping: {_shown(key)}. Known keys: {known}."
-            ) from None
 
-    return choose
+def _choose(run: Run, values: dict[str, Any], branch: Branch, source: str) -> tuple[str, ...]:
+    key = branch.router(run.schema.view(values))
+    if branch.is_predicate and not isinstance(key, bool):
+        raise GraphExecutionError(
+            f"{_named(branch)} after {source!r} returned {type(key).__name__}; a predicate of when() returns True or False."
+        )
+    try:
+        return branch.targets[key]
+    except (KeyError, TypeError):
+        known = ", ".join(map(repr, branch.targets))
+        raise GraphExecutionError(
+            f"{_named(branch)} after {source!r} returned a key that is not in its mapping: {_shown(key)}. Known keys: {known}."
+        ) from None
 
 
 def _named(branch: Branch) -> str:

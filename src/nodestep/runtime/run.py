@@ -13,15 +13,16 @@ from ..engine.replay import advance
 from ..hooks.contexts import GraphMiddlewareContext
 from ..hooks.middleware import HookTable
 from ..model.blueprint import Blueprint
-from ..model.event import Fact, OnceRecorded, Paused, TaskRecorded
+from ..model.event import Fact, OnceRecorded, Paused, RunFailed, TaskRecorded
 from ..model.ids import interrupt_key
 from ..model.interrupt import Resume
 from ..model.json import Json
 from ..model.outcome import Asked, Outcome
-from ..model.position import ROOT, Conflict, Frame, Listing, Position
+from ..model.position import ROOT, Conflict, Frame, Listing, Position, Task
 from ..model.schema import StateSchema
 from ..stores.base import AuditRow, QuestionRow, StateStore, Status
 from .log import Entry, RunLog
+from .pool import PoolCall
 from .stream import Sink, StreamEvent
 
 if TYPE_CHECKING:
@@ -67,12 +68,14 @@ class Run:
         self.origin = self.run_id
         self.step = 0
         self.resuming = False
-        self.stopping = False
+        self.stopping: asyncio.Event | None = None
+        self.calls: set[PoolCall[Any]] = set()
         self.seconds_left = call.blueprint.timeout_s
         self.unrecorded: list[Fact] = []
         self.audits: list[AuditRow] = []
         self.conflict: Conflict | None = None
         self.lease_lost = False
+        self.stopped: asyncio.Task[Any] | None = None
         self._main: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
 
     @property
@@ -84,6 +87,10 @@ class Run:
     def checkpoint_id(self) -> str | None:
         """The id of the last event written, `None` without a store."""
         return None if self.log is None else self.log.checkpoint_id
+
+    def seed(self, task: Task) -> str:
+        """What ids of messages without one are derived from: different for every task of the thread."""
+        return f"{self.frame.superstep}/{task.id}"
 
     # commits
 
@@ -98,12 +105,36 @@ class Run:
         if self.log is None:
             self.unrecorded, self.audits = [], []
             return
-        entry = Entry([*self.unrecorded, *facts], status, opens, tuple(self.audits), snapshot)
-        receipt = await self.door.commit(self.log, entry)
-        self.unrecorded, self.audits = [], []
+        receipt = await self.door.commit(self.log, lambda: self._entry(facts, status, opens, snapshot))
         if opens:
             position = advance(self.position, Paused(), receipt.pause, receipt.at_ms)
             self.listed = position.listed
+
+    def _entry(
+        self,
+        facts: Sequence[Fact],
+        status: Status = Status.RUNNING,
+        opens: tuple[QuestionRow, ...] = (),
+        snapshot: bytes | None = None,
+    ) -> Entry:
+        """An entry of these facts after those noted, which are noted no longer, unless the entry is not written."""
+        noted, audits = self.unrecorded, self.audits
+        if not noted and not audits:
+            return Entry(facts, status, opens, (), snapshot)
+        self.unrecorded, self.audits = [], []
+
+        def undo() -> None:
+            self.unrecorded[:0] = noted
+            self.audits[:0] = audits
+
+        return Entry([*noted, *facts], status, opens, tuple(audits), snapshot, undo)
+
+    def abandon(self, failure: RunFailed) -> None:
+        """Give the branch back, blocking: what was under way is waited for first, and what was noted goes along."""
+        assert self.log is not None
+        self.log.settle()
+        if not self.log.closed:
+            self.log.write(self._entry((failure,), Status.FAILED))
 
     def note(self, task: str, outcome: Outcome) -> None:
         """Take a task's outcome into the position, to be recorded with the next commit."""
@@ -123,9 +154,7 @@ class Run:
             await self.log.awrite(self._noted)
 
     def _noted(self) -> Entry | None:
-        facts, self.unrecorded = self.unrecorded, []
-        audits, self.audits = tuple(self.audits), []
-        return Entry(facts, audits=audits) if facts else None
+        return self._entry(()) if self.unrecorded else None
 
     def record_once(self, task: str, id: str, value: Json) -> None:
         """Record a `once` result before it is returned, from the thread that steps the run, its loop, or a pool thread."""
@@ -165,7 +194,11 @@ class Run:
         main = self._main
         if main is not None:
             loop, task = main
-            loop.call_soon_threadsafe(task.cancel)
+            loop.call_soon_threadsafe(self._stop, task)
+
+    def _stop(self, task: asyncio.Task[Any]) -> None:
+        self.stopped = task
+        task.cancel()
 
     # hooks and streams
 

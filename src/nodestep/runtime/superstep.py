@@ -27,20 +27,20 @@ async def run_tasks(run: Run) -> dict[str, TaskEnd]:
     if not tasks:
         return {}
     if len(run.frame.due) == 1:
-        return await _alone(run, tasks[0])
+        return {tasks[0].id: await _alone(run, tasks[0])}
     return await _in_loop(run, _together(run, tasks))
 
 
-async def _alone(run: Run, task: Task) -> dict[str, TaskEnd]:
-    spec = run.blueprint.spec(task.node)
+def _alone(run: Run, task: Task) -> Coroutine[Any, Any, TaskEnd]:
+    scope = scope_of(run, task)
     by_hand = run.door.steps_by_hand
-    if by_hand and not (spec.is_async or spec.timeout_s or run.seconds_left is not None or run.hooks.any_async):
-        end = await perform(scope_of(run, task), Place.CALLING_THREAD)
-    elif by_hand or run.log is not None or run.seconds_left is not None:
-        end = await _in_loop(run, perform(scope_of(run, task), Place.LOOP))
-    else:
-        end = await perform(scope_of(run, task), Place.LOOP)
-    return {task.id: end}
+    if by_hand and not (
+        scope.spec.is_async or scope.spec.timeout_s or run.seconds_left is not None or run.hooks.any_async
+    ):
+        return perform(scope, Place.CALLING_THREAD)
+    if by_hand or run.log is not None or run.seconds_left is not None:
+        return _in_loop(run, perform(scope, Place.LOOP))
+    return perform(scope, Place.LOOP)
 
 
 async def _in_loop(run: Run, work: Coroutine[Any, Any, T]) -> T:
@@ -70,10 +70,12 @@ async def _within(run: Run, work: Awaitable[T]) -> T:
 
 
 async def _together(run: Run, tasks: tuple[Task, ...]) -> dict[str, TaskEnd]:
-    """Run several tasks at once. When one fails, its async siblings are cancelled and its plain ones waited for."""
+    """Run several tasks at once. When one fails, its async siblings are cancelled, and its plain ones waited for, save
+    those that have not begun."""
     ends: dict[str, TaskEnd] = {}
     ended: list[asyncio.Task[TaskEnd]] = []
     wake = asyncio.Event()
+    run.stopping = asyncio.Event()
 
     def on_end(task: asyncio.Task[TaskEnd]) -> None:
         ended.append(task)
@@ -93,20 +95,20 @@ async def _together(run: Run, tasks: tuple[Task, ...]) -> dict[str, TaskEnd]:
             for job in batch:
                 task = running.pop(job)
                 if job.cancelled():
-                    if run.stopping:
+                    if run.stopping.is_set():
                         continue
                     raise asyncio.CancelledError  # by the node itself: what it stops alone, it stops beside others
                 end = job.result()
                 ends[task.id] = end
                 run.note(task.id, end.outcome)
-                if isinstance(end.outcome, Failed) and not run.stopping:
-                    run.stopping = True
+                if isinstance(end.outcome, Failed) and not run.stopping.is_set():
+                    run.stopping.set()
                     _cancel_async(run, running)
             if running:
                 await run.record()
         return ends
     finally:
-        run.stopping = False
+        run.stopping = None
         if running:
             await _end_all(run, running)
 
@@ -115,6 +117,8 @@ def _cancel_async(run: Run, running: dict[asyncio.Task[TaskEnd], Task]) -> None:
     for job, task in running.items():
         if run.blueprint.spec(task.node).is_async:
             job.cancel()
+    for call in tuple(run.calls):
+        call.drop()
 
 
 async def _end_all(run: Run, running: dict[asyncio.Task[TaskEnd], Task]) -> None:

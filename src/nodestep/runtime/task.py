@@ -7,11 +7,12 @@ loop it awaits an async node, and runs a plain one in a thread of our pool, wher
 from __future__ import annotations
 
 import asyncio
+import copy
 import random
-from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import (
     GraphExecutionError,
@@ -26,13 +27,15 @@ from ..model.outcome import Asked, Done, Failed, Outcome
 from ..model.position import Task
 from ..model.schema import Update
 from .context import CURRENT, Raised, TaskScope
-from .pool import NODES
+from .pool import NODES, PoolCall
 from .writes import read_writes
 
 if TYPE_CHECKING:
     from .run import Run
 
 MESSAGE_CHARACTERS = 2000
+ONE_TRY = Retry(max_attempts=1)
+NEVER_RETRIED = (InterruptExpiredError, InterruptSwallowedError)
 
 
 class Place(Enum):
@@ -42,8 +45,7 @@ class Place(Enum):
     LOOP = "event loop"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskEnd:
+class TaskEnd(NamedTuple):
     """How a task ended in this run. `outcome` is what to record; `update` the same writes as typed values; `error` what
     the node raised; `raised` the questions with their payloads as given."""
 
@@ -66,17 +68,30 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
     """Run a task. Lets through what is no failure of the node: a cancellation, KeyboardInterrupt, SystemExit."""
     token = CURRENT.set(scope)
     try:
-        return await _perform(scope, place)
+        if scope.run.hooks.around_nodes or scope.spec.retry is not None:
+            return await _perform(scope, place)
+        result = await _call(scope, place)
+        _check_not_swallowed(scope)
+        writes = read_writes(scope, result)
+        return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers), writes.update)
     except GraphInterrupt as signal:
         return _stopped(scope, signal)
     except Exception as error:
-        return _failed(scope, error)
+        return _failed(scope, _not_a_pause(scope, error))
+    except BaseExceptionGroup as group:
+        found = _out_of(group, scope)
+        if isinstance(found, GraphInterrupt):
+            return _stopped(scope, found)
+        if isinstance(found, Exception):
+            return _failed(scope, found)
+        raise
     finally:
         scope.closed = True
         CURRENT.reset(token)
 
 
 async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
+    """The node with its hooks and tries around it."""
     hooks = scope.run.hooks
     for hook in hooks.before_node:
         _replace_input(scope, await _called(scope, place, hook(scope.hook_context())))
@@ -84,35 +99,45 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
     try:
         result = await _attempts(scope, place)
     except Exception as error:
-        if scope.fault is not None or not hooks.on_error:
+        if scope.fault is not None or not hooks.on_error or isinstance(error, InterruptSwallowedError):
             raise
         result = await _ask_on_error(scope, place, error)
     _check_not_swallowed(scope)
     writes = read_writes(scope, result)
     for hook in hooks.after_node:
-        answer = await _called(scope, place, hook(scope.hook_context(writes.as_given)))
+        answer = await _called(scope, place, hook(scope.hook_context(writes.shown(scope))))
         if answer is not None:
             writes = writes.replaced(scope, _replacement("after_node", answer))
     _check_not_swallowed(scope)
-    outcome = Done(writes.patch, writes.goto, scope.hook_answers or {})
-    return TaskEnd(scope.task, outcome, writes.update)
+    return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers), writes.update)
 
 
 async def _attempts(scope: TaskScope, place: Place) -> Any:
-    retry = scope.spec.retry
-    if retry is None:
-        return await _tried(scope, place)
+    retry = scope.spec.retry or ONE_TRY
     for number in range(1, retry.max_attempts + 1):
         scope.begin_attempt(number)
         try:
             return await _tried(scope, place)
         except retry.on as error:
-            last = number == retry.max_attempts or scope.run.stopping
-            if last or scope.fault is not None or scope.closed or isinstance(error, InterruptExpiredError):
+            if number == retry.max_attempts or scope.fault is not None or isinstance(error, NEVER_RETRIED):
                 raise
-        pause = asyncio.sleep(_delay_s(retry, number))
-        await (scope.run.door.in_loop(pause) if place is Place.CALLING_THREAD else pause)
+            backoff = _backoff(scope.run, _delay_s(retry, number))
+            if await (scope.run.door.in_loop(backoff) if place is Place.CALLING_THREAD else backoff):
+                raise
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+async def _backoff(run: Run, delay_s: float) -> bool:
+    """Wait before the next try; says whether the run is stopping instead, since another task failed."""
+    if run.stopping is None:
+        await asyncio.sleep(delay_s)
+        return False
+    try:
+        async with asyncio.timeout(delay_s):
+            await run.stopping.wait()
+    except TimeoutError:
+        return False
+    return True
 
 
 def _delay_s(retry: Retry, number: int) -> float:
@@ -125,22 +150,61 @@ async def _tried(scope: TaskScope, place: Place) -> Any:
     error wins, as an error like any other."""
     try:
         return await _call(scope, place)
+    except Exception as error:
+        raise _not_a_pause(scope, error)  # noqa: B904 - it is the error itself, or says where it comes from
     except BaseExceptionGroup as group:
-        _, rest = group.split(lambda error: any(error is own for own in scope.signals))
-        if rest is None:
-            raise scope.signals[0] from None
-        raise rest from None
+        raise _out_of(group, scope) from None
+
+
+def _not_a_pause(scope: TaskScope, error: Exception) -> Exception:
+    """The error, unless the node made it of a pause that it caught: then the pause was swallowed. An error of another
+    coroutine beside the question does not come from the pause."""
+    if not scope.signals or isinstance(error, InterruptSwallowedError):
+        return error
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        if any(link is own for own in scope.signals):
+            swallowed = _swallowed(scope)
+            swallowed.__cause__ = error
+            return swallowed
+        seen.add(id(link))
+        link = link.__cause__ or link.__context__
+    return error
+
+
+def _out_of(group: BaseExceptionGroup[BaseException], scope: TaskScope) -> BaseException:
+    """What a group stands for: its real errors, else the pause, else a pause made by hand."""
+    _, rest = group.split(lambda error: any(error is own for own in scope.signals))
+    if rest is None:
+        return scope.signals[0]
+    by_hand, real = rest.split(lambda error: isinstance(error, GraphInterrupt) and not isinstance(error, Exception))
+    if real is None and by_hand is not None:
+        return _made_by_hand(scope)
+    return group if real is None else real
+
+
+def _made_by_hand(scope: TaskScope) -> GraphExecutionError:
+    return GraphExecutionError(
+        f"Node {scope.task.node!r} raised a GraphInterrupt of its own making, which pauses nothing. Call interrupt(payload, "
+        "id=...) to ask a person."
+    )
 
 
 async def _call(scope: TaskScope, place: Place) -> Any:
     """Call the node once, within its timeout."""
     spec = scope.spec
-    scope.view = scope.run.schema.view(scope.values)
-    scope.run.emit_node_input(scope)
+    run = scope.run
+    scope.view = run.schema.view(scope.values)
+    if run.sink is not None:
+        run.emit_node_input(scope)
     if not spec.is_async and place is Place.CALLING_THREAD:
         return spec.call(scope.view, scope)
     if spec.timeout_s is None:
-        return await (spec.call(scope.view, scope) if spec.is_async else NODES.start(spec.call, scope.view, scope))
+        if spec.is_async:
+            return await spec.call(scope.view, scope)
+        with _in_pool(run, NODES.start(spec.call, scope.view, scope)) as call:
+            return await call.result
     if spec.is_async:
         try:
             async with asyncio.timeout(spec.timeout_s) as limit:
@@ -149,14 +213,39 @@ async def _call(scope: TaskScope, place: Place) -> Any:
             if limit.expired():
                 raise NodeTimeoutError(spec.name, spec.timeout_s) from None
             raise
-    running = NODES.start(spec.call, scope.view, scope)
-    await asyncio.wait((running,), timeout=spec.timeout_s)
-    if not running.done():
-        # A thread cannot be stopped: it is left behind, and its context refuses it from now on.
-        scope.closed = True
-        running.cancel()
-        raise NodeTimeoutError(spec.name, spec.timeout_s)
-    return running.result()
+    return await _call_in_time(scope, spec.timeout_s)
+
+
+async def _call_in_time(scope: TaskScope, timeout_s: float) -> Any:
+    """Call a plain node that may have to be left behind, since a thread cannot be stopped. It gets a scope of its own, which
+    refuses everything from then on, while the task's goes on without it."""
+    own = copy.copy(scope)
+
+    def node() -> Any:
+        CURRENT.set(own)
+        return own.spec.call(own.view, own)
+
+    with _in_pool(scope.run, NODES.start(node)) as call:
+        await call.begun  # waiting for a thread is no time of the node's
+        await asyncio.wait((call.result,), timeout=timeout_s)
+        if call.result.done():
+            scope.take_over(own)
+            return call.result.result()
+    own.closed = True
+    call.result.cancel()
+    scope.take_cache_of(own)
+    raise NodeTimeoutError(scope.spec.name, timeout_s)
+
+
+@contextmanager
+def _in_pool(run: Run, call: PoolCall[Any]) -> Iterator[PoolCall[Any]]:
+    """A call that the run drops, while it waits for a thread, when the run stops or is cancelled."""
+    run.calls.add(call)
+    try:
+        yield call
+    finally:
+        run.calls.discard(call)
+        call.drop()
 
 
 async def _called(scope: TaskScope, place: Place, result: Any) -> Any:
@@ -189,12 +278,18 @@ def _replace_input(scope: TaskScope, answer: Any) -> None:
     if isinstance(value, Mapping):
         overlay, _ = schema.take_payload(value, f"before_node of node {scope.task.node!r}")
         scope.values = {**scope.values, **overlay}
-    else:
+    elif isinstance(value, schema.state_type):
         scope.values = schema.first_state(value)
+    else:
+        raise GraphExecutionError(
+            f"before_node of node {scope.task.node!r} replaced the input with {type(value).__name__}. Give a dict, which is "
+            f"laid over the state, or a {schema.name}."
+        )
 
 
 async def _ask_on_error(scope: TaskScope, place: Place, error: Exception) -> Any:
-    scope.signals.clear()
+    scope.signals = []
+    scope.view = None  # what the failed node did to its copy is forgotten
     for hook in scope.run.hooks.on_error:
         answer = await _called(scope, place, hook(scope.hook_context(), error))
         if answer is not None:
@@ -206,24 +301,22 @@ def _check_not_swallowed(scope: TaskScope) -> None:
     if scope.fault is not None:
         raise scope.fault
     if scope.signals:
-        asked = ", ".join(repr(id) for id in scope.raised)
-        raise InterruptSwallowedError(
-            f"Node {scope.task.node!r}, or a hook around it, asked {asked} and caught the pause that interrupt() raised, so "
-            "its return value was not used. Catch Exception rather than everything, or re-raise GraphInterrupt."
-        )
+        raise _swallowed(scope)
+
+
+def _swallowed(scope: TaskScope) -> InterruptSwallowedError:
+    asked = ", ".join(repr(id) for id in scope.raised)
+    return InterruptSwallowedError(
+        f"Node {scope.task.node!r}, or a hook around it, asked {asked} and caught the pause that interrupt() raised, so its "
+        "return value was not used. Catch Exception rather than everything, or re-raise GraphInterrupt."
+    )
 
 
 def _stopped(scope: TaskScope, signal: GraphInterrupt) -> TaskEnd:
-    if isinstance(signal, Exception) or not any(signal is own for own in scope.signals):
-        if isinstance(signal, Exception):
-            return _failed(scope, signal)
-        return _failed(
-            scope,
-            GraphExecutionError(
-                f"Node {scope.task.node!r} raised a GraphInterrupt of its own making, which pauses nothing. Call "
-                "interrupt(payload, id=...) to ask a person."
-            ),
-        )
+    if isinstance(signal, Exception):
+        return _failed(scope, signal)
+    if not any(signal is own for own in scope.signals):
+        return _failed(scope, _made_by_hand(scope))
     if scope.fault is not None:
         return _failed(scope, scope.fault)
     try:
@@ -236,7 +329,7 @@ def _stopped(scope: TaskScope, signal: GraphInterrupt) -> TaskEnd:
 
 def _failed(scope: TaskScope, error: Exception) -> TaskEnd:
     try:
-        cache = scope.changed_cache() if not scope.closed or isinstance(error, NodeTimeoutError) else None
+        cache = scope.changed_cache()
     except Exception as unstorable:
         error.add_note(f"ctx.cache was not saved: {unstorable}")
         cache = None

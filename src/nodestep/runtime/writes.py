@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import GraphExecutionError, did_you_mean
 from ..model.ids import END as END_NAME
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from .context import TaskScope
 
 
-@dataclass(frozen=True, slots=True)
-class Writes:
+class Writes(NamedTuple):
     """`as_given` is the update as the node wrote it, `update` the same validated; `goto` is `None` to follow the edges."""
 
     as_given: Mapping[str, Any] | None
@@ -30,13 +28,19 @@ class Writes:
     def patch(self) -> Patch:
         return NO_PATCH if self.update is None else self.update.patch
 
+    def shown(self, scope: TaskScope) -> dict[str, Any] | None:
+        """A copy of the update for a hook."""
+        if self.update is None:
+            return None if self.as_given is None else {}
+        return scope.run.schema.shown(self.update)
+
     def replaced(self, scope: TaskScope, value: Any) -> Writes:
         """The writes with another update, as an `after_node` hook asked for."""
         if value is not None and not isinstance(value, Mapping):
             raise GraphExecutionError(
                 f"after_node of node {scope.task.node!r} replaced the update with {type(value).__name__}; an update is a dict."
             )
-        return replace(self, as_given=value, update=_validated(scope, value))
+        return self._replace(as_given=value, update=_validated(scope, value))
 
 
 def read_writes(scope: TaskScope, result: Any) -> Writes:
@@ -124,9 +128,7 @@ def _is_end(result: Any) -> bool:
 def _validated(scope: TaskScope, update: Mapping[str, Any] | None) -> Update | None:
     if not update:
         return None
-    return scope.run.schema.take_update(
-        update, f"node {scope.task.node!r}", f"{scope.run.frame.superstep}/{scope.task.id}"
-    )
+    return scope.run.schema.take_update(update, scope.writer, scope.run.seed(scope.task))
 
 
 def _names(changed: Mapping[str, Any]) -> str:

@@ -32,7 +32,8 @@ class QuestionRow:
 class Head:
     """A branch as its row tells. `no` is never given twice by a store, not even after a delete. `epoch` grows with every
     claim and is the fencing token of its owner; `live` says whether a lease is held right now (an owner known to be dead
-    does not count). `sequence` is the number of the last record."""
+    does not count). `sequence` is the number of the last record, `updated_at_ms` its time; in lists of branches and
+    threads it is when the run began that is under way or was cut off."""
 
     no: int
     thread_id: str
@@ -149,6 +150,12 @@ class Write:
     audits: tuple[AuditRow, ...] = ()
     snapshot: bytes | None = field(default=None, repr=False)
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether an owner goes on and nothing else: the branch's row and its questions stay as they are."""
+        own = type(self.guard) is Holding and self.status is Status.RUNNING
+        return own and not (self.opens or self.closes or self.audits)
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -250,7 +257,7 @@ class StateStore(Protocol):
         after: tuple[int, int, str] | None = None,
     ) -> tuple[Listed, ...]:
         """A page of open questions, oldest first: ordered by pause, branch number and key. `after` is that triple of the
-        last question seen."""
+        last question seen. A question is left out from its `expires_at_ms` on."""
 
     def branch_rows(self, thread_id: str) -> tuple[ListedBranch, ...]:
         """The branches of a thread, oldest first; none for an unknown thread."""
@@ -259,7 +266,7 @@ class StateStore(Protocol):
         self, *, graph: str | None = None, status: Status | None = None, limit: int = 100, after: int | None = None
     ) -> tuple[Head, ...]:
         """A page of threads, newest first: the heads of their `"main"` branches, with the status a call would find:
-        `RUNNING` without a live lease reads `UNFINISHED`, `INTERRUPTED` with only expired questions `READY`. `after` is
+        `RUNNING` without a live lease reads `UNFINISHED`, a branch at rest with only expired questions `READY`. `after` is
         the branch number of the last one seen."""
 
     def audit_rows(
@@ -273,10 +280,13 @@ class StateStore(Protocol):
         back in small steps that let other writers through, and a process that dies meanwhile leaves no more than rows
         that the next delete sweeps up."""
 
-    def prune_rows(self, no: int, first: int, snapshots: Sequence[tuple[int, bytes]]) -> None:
-        """Make `first` the first record of a branch: the snapshots (each with the sequence it stands for) are stored, and
-        records and snapshots before `first`, save those given, go, in small steps that let other writers through.
-        Reading at a number before `first` raises UnknownEventError, except where a snapshot stands for it."""
+    def prune_rows(self, no: int, first: int, snapshots: Sequence[tuple[int, bytes]]) -> bool:
+        """Make `first` the first record of a branch: the snapshots (each with the sequence it stands for, one of them for
+        `first - 1`) are stored, and records and snapshots before `first`, save those given and those that forks stand on,
+        go, in small steps that let other writers through. Reading at a number before `first` raises UnknownEventError,
+        except where a snapshot stands for it. False, with nothing done, where a fork leaves the branch at a record before
+        `first` that has no snapshot and got none. Of a branch that is gone, or begins there already, nothing is to be
+        done. Raises ValueError without the snapshot for `first - 1`, or if not even the last record would stay."""
 
     def renew(self, held: Sequence[tuple[int, int]]) -> list[bool]:
         """Extend the leases named by (branch no, epoch); says for each whether it is still held."""

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from .base import Head, Status
 from .rows import LAST_SEQUENCE, Row, checksum, damaged, row_id
 
-_CHECKED: Final = 12
+_CHECKED: Final = 14
 """How many columns the checksum covers; it follows them."""
 
 
@@ -29,16 +29,18 @@ class BranchRow(NamedTuple):
     epoch: int
     known_sequence: int
     open_questions: int
+    answers: int
+    changed_at_ms: int
     checksum: int
     owner: str | None
     lease_until_ms: int
     last_id: int | None = None
 
     @classmethod
-    def new(cls, no: int, thread_id: str, branch_id: str, graph: str, created_at_ms: int) -> BranchRow:
-        """A branch without records, before its first write."""
+    def new(cls, thread_id: str, branch_id: str, graph: str, created_at_ms: int) -> BranchRow:
+        """A branch without records, before its first write numbers it."""
         return cls(
-            no=no,
+            no=0,
             thread_id=thread_id,
             branch_id=branch_id,
             parent_no=None,
@@ -50,10 +52,18 @@ class BranchRow(NamedTuple):
             epoch=0,
             known_sequence=0,
             open_questions=0,
+            answers=0,
+            changed_at_ms=created_at_ms,
             checksum=0,
             owner=None,
             lease_until_ms=0,
         )
+
+    @classmethod
+    def fork(cls, branch_id: str, parent: BranchRow, sequence: int, created_at_ms: int) -> BranchRow:
+        """A fork of `parent` at its record `sequence`, before its first write numbers it."""
+        new = cls.new(parent.thread_id, branch_id, parent.graph, created_at_ms)
+        return new._replace(parent_no=parent.no, fork_sequence=sequence, known_sequence=sequence)
 
     @classmethod
     def of(cls, row: Row) -> BranchRow:
@@ -92,21 +102,23 @@ class BranchRow(NamedTuple):
         checked = self[:_CHECKED]
         return (*checked, checksum(*checked), self.owner, self.lease_until_ms)
 
-    def moved(self, status: Status, epoch: int, open_questions: int, owner: str | None, until_ms: int) -> BranchRow:
+    def moved(self, change: Change) -> BranchRow:
         """The branch after a write that appends a record."""
         sequence = self.sequence + 1
         return self._replace(
-            status=status.value,
-            epoch=epoch,
+            status=change.status.value,
+            epoch=change.epoch,
             known_sequence=sequence,
-            open_questions=open_questions,
-            owner=owner,
-            lease_until_ms=until_ms,
+            open_questions=change.open_questions,
+            answers=self.answers + change.new_answers,
+            changed_at_ms=change.at_ms,
+            owner=change.owner,
+            lease_until_ms=change.until_ms,
             last_id=row_id(self.no, sequence),
         )
 
-    def head(self, live: bool, updated_at_ms: int) -> Head:
-        """The branch as readers get it."""
+    def head(self, live: bool, updated_at_ms: int | None = None) -> Head:
+        """The branch as readers get it; without `updated_at_ms`, as of the last change of its row."""
         return Head(
             self.no,
             self.thread_id,
@@ -117,5 +129,17 @@ class BranchRow(NamedTuple):
             self.sequence,
             live,
             self.created_at_ms,
-            updated_at_ms,
+            self.changed_at_ms if updated_at_ms is None else updated_at_ms,
         )
+
+
+class Change(NamedTuple):
+    """What a write makes of a branch's row."""
+
+    status: Status
+    epoch: int
+    open_questions: int
+    new_answers: int
+    at_ms: int
+    owner: str | None
+    until_ms: int

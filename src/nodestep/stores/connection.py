@@ -32,7 +32,7 @@ class Database(Protocol):
     def queries(self) -> Queries:
         """The SQL of this dialect."""
 
-    def write(self, work: Callable[[Connection], None]) -> None:
+    def write(self, work: Callable[[Connection], T]) -> T:
         """Run the work in one transaction that is durable on return, and undone if anything raises. Never called from
         two threads at once."""
 

@@ -33,23 +33,24 @@ class Wanted:
     limit: int
     after: tuple[int, int, str] | None
 
-    def values(self) -> Values:
+    def values(self, now_ms: int) -> Values:
         """The parameters that the queries share."""
         place = self.after or _BEGINNING
-        return (*place, max(self.limit, 0), self.branch_id, self.graph, self.assignee, self.asked_before_ms)
+        filters = (self.branch_id, self.graph, self.assignee, self.asked_before_ms)
+        return (*place, max(self.limit, 0), now_ms, *filters)
 
 
-def questions(connection: Connection, queries: Queries, wanted: Wanted) -> tuple[Listed, ...]:
-    """A page, oldest first."""
+def questions(connection: Connection, queries: Queries, wanted: Wanted, now_ms: int) -> tuple[Listed, ...]:
+    """A page, oldest first, without what has expired."""
     if wanted.thread_id is None:
-        rows = connection.rows(queries.page_of_questions, wanted.values())
+        rows = connection.rows(queries.page_of_questions, wanted.values(now_ms))
     else:
         branches = connection.rows(queries.open_counts, (wanted.thread_id,))
         for row in branches:
             _check_count(row)
         if not branches:
             Reader(connection, queries).check_missing(wanted.thread_id, "")
-        rows = connection.rows(queries.page_of_questions_in_thread, (*wanted.values(), wanted.thread_id))
+        rows = connection.rows(queries.page_of_questions_in_thread, (*wanted.values(now_ms), wanted.thread_id))
     return tuple(map(_listed, rows))
 
 

@@ -24,18 +24,40 @@ class Queries:
     add_snapshot: str
     add_branch: str
     change_branch: str
+    change_pruned: str
+    drop_branch: str
     extend_lease: str
     add_counters: str
     read_counters: str
     write_counters: str
+    add_answer: str
     open_question: str
     close_question: str
+    close_questions: str
+    has_snapshot: str
     newest_snapshot: str
     records_between: str
     questions_of_branch: str
     page_of_questions: str
     page_of_questions_in_thread: str
     open_counts: str
+    branches_of_thread: str
+    page_of_threads: str
+    page_of_answers: str
+    page_of_answers_in_thread: str
+    answer_counts: str
+    add_sweep: str
+    next_sweep: str
+    end_sweep: str
+    has_branch: str
+    records_to_free: str
+    free_records: str
+    snapshots_to_free: str
+    free_snapshots: str
+    questions_to_free: str
+    free_questions: str
+    answers_to_free: str
+    free_answers: str
 
 
 @cache

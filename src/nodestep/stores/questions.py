@@ -23,6 +23,10 @@ class KeptQuestion:
     pause: int
     asked_at_ms: int
 
+    def waits(self, now_ms: int) -> bool:
+        """Whether its deadline, if it has one, has not come."""
+        return self.expires_at_ms is None or now_ms < self.expires_at_ms
+
     def row(self) -> QuestionRow:
         """The question as readers get it, its body theirs to keep."""
         return QuestionRow(

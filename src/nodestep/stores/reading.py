@@ -1,6 +1,5 @@
 """Looks at a branch: its row, its lineage, snapshot, records and questions, within one read transaction.
 
-A fork holds no copy of what it shares: its records begin after its fork point, and those before are its parent's.
 Everything found is checked to be complete, so that a damaged page is an error and never a shorter history.
 """
 
@@ -14,21 +13,13 @@ from ..errors import UnknownEventError
 from .base import Record
 from .branches import BranchRow
 from .connection import Connection
+from .lineage import Part, lineage, pruned_upto
 from .queries import Queries
 from .questions import KeptQuestion
 from .rows import damaged, question_of, record_of, row_id, snapshot_of
 
 _UNLIMITED: Final = -1
 _LAST_ID: Final = (1 << 63) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What one branch of a lineage gives to it: the records from `first` to `last`."""
-
-    no: int
-    first: int
-    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +52,11 @@ class Reader:
             raise damaged("the index of its branches")
         return branch
 
+    def branch_by_no(self, no: int) -> BranchRow | None:
+        """The branch with this number, or `None`."""
+        rows = self._rows(self._queries.find_branch_by_no, (no,))
+        return BranchRow.with_history(rows[0]) if rows else None
+
     def updated_at_ms(self, branch: BranchRow) -> int:
         """When the branch's last record was written, or the branch was made."""
         if branch.last_id is None:
@@ -78,11 +74,13 @@ class Reader:
         last = branch.sequence if upto is None else upto
         if not 1 <= last <= branch.sequence:
             raise _unknown_event(branch, last)
-        lineage = self._lineage(branch, last)
-        sequence, snapshot = self._newest_snapshot(lineage)
-        if sequence < branch.pruned_sequence:
-            raise _unknown_event(branch, last)
-        records = self._records(lineage, sequence + 1, _UNLIMITED)
+        parts = lineage(branch, last, self.branch_by_no)
+        sequence, snapshot = self._newest_snapshot(parts)
+        pruned = pruned_upto(parts)
+        if sequence < pruned:
+            # What was not pruned goes on from a snapshot at or after the last record that was.
+            raise _unknown_event(branch, last) if pruned == last else damaged(branch.history)
+        records = self._records(parts, sequence + 1, last, _UNLIMITED)
         _check_run(branch, records, sequence + 1, last)
         if branch.running:
             self._check_beyond(branch)
@@ -95,11 +93,20 @@ class Reader:
         branch = self.branch(thread_id, branch_id)
         if branch is None or limit < 1:
             return ()
-        first = max(after, branch.pruned_sequence, 0) + 1
+        parts = lineage(branch, branch.sequence, self.branch_by_no)
+        first = max(after, pruned_upto(parts), 0) + 1
         last = min(first + limit - 1, branch.sequence)
-        records = self._records(self._lineage(branch, last), first, limit)
+        records = self._records(parts, first, last, limit)
         _check_run(branch, records, first, last)
         return records
+
+    def is_readable(self, branch: BranchRow, sequence: int) -> bool:
+        """Whether the branch can be read at a record: it has one of that number, not pruned or with a snapshot."""
+        if not 1 <= sequence <= branch.sequence:
+            return False
+        parts = lineage(branch, sequence, self.branch_by_no)
+        pruned = pruned_upto(parts)
+        return pruned < sequence or self._newest_snapshot(parts)[0] == sequence
 
     def check_missing(self, thread_id: str, branch_id: str) -> None:
         """A branch that is not found where it would stand is missing only if the entries beside are whole."""
@@ -113,31 +120,18 @@ class Reader:
         for row in self._rows(self._queries.records_between, (beyond, _LAST_ID, 1)):
             record_of(row)
 
-    def _lineage(self, branch: BranchRow, last: int) -> list[Part]:
-        """The parts of the branch's history up to `last`, youngest first."""
-        parts = [Part(branch.no, branch.fork_sequence + 1, last)]
-        child = branch
-        while child.parent_no is not None:
-            last = min(last, child.fork_sequence)
-            rows = self._rows(self._queries.find_branch_by_no, (child.parent_no,))
-            if not rows or child.parent_no >= child.no:
-                raise damaged(branch.history)
-            child = BranchRow.with_history(rows[0])
-            parts.append(Part(child.no, child.fork_sequence + 1, last))
-        return parts
-
-    def _newest_snapshot(self, lineage: Iterable[Part]) -> tuple[int, bytes | None]:
-        for part in lineage:
+    def _newest_snapshot(self, parts: Iterable[Part]) -> tuple[int, bytes | None]:
+        for part in parts:
             # A fork may have a snapshot of the very point where it left its parent.
             low, high = row_id(part.no, part.first - 1), row_id(part.no, part.last)
             for row in self._rows(self._queries.newest_snapshot, (low, high)):
                 return snapshot_of(row)
         return 0, None
 
-    def _records(self, lineage: list[Part], first: int, limit: int) -> tuple[Record, ...]:
+    def _records(self, parts: list[Part], first: int, last: int, limit: int) -> tuple[Record, ...]:
         found: list[Record] = []
-        for part in reversed(lineage):
-            low, high = row_id(part.no, max(part.first, first)), row_id(part.no, part.last)
+        for part in reversed(parts):
+            low, high = row_id(part.no, max(part.first, first)), row_id(part.no, min(part.last, last))
             room = limit if limit == _UNLIMITED else limit - len(found)
             if low <= high and room != 0:
                 found.extend(map(record_of, self._rows(self._queries.records_between, (low, high, room))))

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from zlib import crc32
 
 from ..errors import StoreCorruptedError
+from .answers import KeptAnswer
 from .base import Record
 from .questions import KeptQuestion
 
@@ -51,23 +52,24 @@ def damaged(what: str) -> StoreCorruptedError:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the store has given away: its last branch number and its last pause number."""
+    """What the store has given away: the last number of a branch, of a pause and of an answer."""
 
     store_id: str
     branch_no: int
     pause: int
+    answer: int
 
     @property
     def checksum(self) -> int:
         """What is stored with the row."""
-        return checksum(self.store_id, self.branch_no, self.pause)
+        return checksum(self.store_id, self.branch_no, self.pause, self.answer)
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Counters:
         """The value of the table's one row."""
         if len(rows) == 1:
-            counters = cls(*rows[0][:3])
-            if counters.checksum == rows[0][3]:
+            counters = cls(*rows[0][:-1])
+            if counters.checksum == rows[0][-1]:
                 return counters
         raise damaged("the row of its counters")
 
@@ -102,3 +104,28 @@ def question_columns(no: int, question: KeptQuestion) -> tuple[str | int | bytes
     """A question as it is stored."""
     fields = (no, question.key, question.pause, question.assignee, question.expires_at_ms, question.asked_at_ms)
     return (*fields, body_checksum(question.body, *fields), question.body)
+
+
+def answer_of(row: Row) -> tuple[int, KeptAnswer]:
+    """The number and value of a row of `answers`."""
+    number, no, at_ms, key, source, by, note, pause, rejected, stored_checksum, body = row
+    fields = (number, no, at_ms, key, source, by, note, pause, rejected)
+    if type(body) is not bytes or body_checksum(body, *fields) != stored_checksum:
+        raise damaged(f"answer {number!r}")
+    return number, KeptAnswer(key, body, source, by, note, pause, rejected, at_ms)
+
+
+def answer_columns(number: int, no: int, answer: KeptAnswer) -> tuple[str | int | bytes | None, ...]:
+    """An answer as it is stored."""
+    fields = (
+        number,
+        no,
+        answer.at_ms,
+        answer.key,
+        answer.source,
+        answer.by,
+        answer.note,
+        answer.pause,
+        answer.rejected,
+    )
+    return (*fields, body_checksum(answer.body, *fields), answer.body)

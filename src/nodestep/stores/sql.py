@@ -5,19 +5,27 @@ Knows transactions and queries by name, and neither a driver nor a line of SQL.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self
+import time
+from collections.abc import Callable, Sequence
+from typing import Self, TypeVar
 
-from .base import Head, Holding, Listed, Receipt, Record, Refused, Status, Stored, Write
+from .auditing import answers
+from .base import Audited, Head, Holding, Listed, ListedBranch, Receipt, Record, Refused, Status, Stored, Write
+from .branch_listing import WantedThreads, listed_branches, threads
 from .branches import BranchRow
 from .clock import Clock
 from .connection import Connection, Database
 from .group import GroupCommit
+from .leases import Leases
 from .listing import Wanted, questions
 from .owner import this_process
+from .pruning import Cut
 from .reading import Reader
 from .rows import Counters
-from .writing import Leases, Prepared, Writer
+from .sweeping import Sweeping, delete, prune
+from .writing import Prepared, Writer
+
+T = TypeVar("T")
 
 
 class _Writes:
@@ -137,7 +145,43 @@ class SqlStateStore:
     ) -> tuple[Listed, ...]:
         """A page of open questions, oldest first."""
         wanted = Wanted(thread_id, branch_id, graph, assignee, asked_before_ms, limit, after)
-        return self._database.read(lambda connection: questions(connection, self._queries, wanted))
+        now_ms = self.now_ms()
+        return self._database.read(lambda connection: questions(connection, self._queries, wanted, now_ms))
+
+    def branch_rows(self, thread_id: str) -> tuple[ListedBranch, ...]:
+        """The branches of a thread, oldest first; none for an unknown thread."""
+        return self._database.read(
+            lambda connection: listed_branches(connection, self._queries, self._leases, thread_id)
+        )
+
+    def thread_rows(
+        self, *, graph: str | None = None, status: Status | None = None, limit: int = 100, after: int | None = None
+    ) -> tuple[Head, ...]:
+        """A page of threads, newest first."""
+        wanted = WantedThreads(graph, status, limit, after)
+        now_ms = self.now_ms()
+        return self._database.read(lambda connection: threads(connection, self._queries, self._leases, wanted, now_ms))
+
+    def audit_rows(
+        self, thread_id: str | None = None, *, limit: int = 100, after: int | None = None
+    ) -> tuple[Audited, ...]:
+        """A page of decisions, oldest first."""
+        return self._database.read(lambda connection: answers(connection, self._queries, thread_id, limit, after))
+
+    def delete_rows(self, thread_id: str) -> tuple[Head, ...]:
+        """Drop a thread unless one of its branches is live; returns the branches that were there."""
+        heads = self._change(lambda connection: delete(connection, self._queries, self._leases, thread_id))
+        if not any(head.live for head in heads):
+            self._sweep()
+        return heads
+
+    def prune_rows(self, no: int, first: int, snapshots: Sequence[tuple[int, bytes]]) -> bool:
+        """Make `first` the first record of a branch. Raises ValueError without a snapshot for the record before."""
+        cut = Cut.of(first, snapshots)
+        done = self._change(lambda connection: prune(connection, self._queries, no, cut))
+        if done:
+            self._sweep()
+        return done
 
     def renew(self, held: Sequence[tuple[int, int]]) -> list[bool]:
         """Extend the leases named by (branch no, epoch); says for each whether it is still held."""
@@ -156,6 +200,20 @@ class SqlStateStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _change(self, work: Callable[[Connection], T]) -> T:
+        """Run the work in a transaction of its own."""
+        with self._group.alone():
+            return self._database.write(work)
+
+    def _sweep(self) -> None:
+        """Free what was deleted or pruned. Between the steps, other processes get as much time as each step took."""
+        sweeping = Sweeping(self._queries)
+        while True:
+            begun = time.monotonic()
+            if not self._change(sweeping.step):
+                return
+            time.sleep(time.monotonic() - begun)
 
     def _read_counters(self, connection: Connection) -> Counters:
         return Counters.of(connection.rows(self._queries.read_counters))

@@ -66,19 +66,20 @@ class SQLiteFile:
         """The SQL of SQLite."""
         return self._queries
 
-    def write(self, work: Callable[[Connection], None]) -> None:
+    def write(self, work: Callable[[Connection], T]) -> T:
         """Run the work in one transaction."""
         connection = self._writing()
         try:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                work(connection)
+                result = work(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 _roll_back(connection)
                 raise
         except _DRIVER_ERRORS as error:
             raise self._typed(error, connection) from error
+        return result
 
     def write_one(self, query: str, values: Values = ()) -> int:
         """Run one statement as a transaction of its own."""

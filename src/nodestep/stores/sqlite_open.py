@@ -168,8 +168,8 @@ def _migrate(raw: apsw.Connection, version: int) -> None:
         raw.pragma("user_version", migration.number)
     if version == 0:
         raw.pragma("application_id", APPLICATION_ID)
-        counters = Counters(secrets.token_hex(16), 0, 0)
-        values = (counters.store_id, counters.branch_no, counters.pause, counters.checksum)
+        counters = Counters(secrets.token_hex(16), 0, 0, 0)
+        values = (counters.store_id, counters.branch_no, counters.pause, counters.answer, counters.checksum)
         raw.execute(queries("sqlite").add_counters, values)
 
 

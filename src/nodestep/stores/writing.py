@@ -1,26 +1,25 @@
 """One write inside a transaction: its guard against the branch as it is, then its rows.
 
-A write of an owner that goes on (`Holding`, still running, no questions) is one statement that checks and appends; all
-others read the branch first and write its row anew.
+A write of an owner that goes on (`Holding`, still running, no questions and no answers) is one statement that checks and
+appends; all others read the branch first and write its row anew.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from .base import Holding, New, QuestionRow, Receipt, Refused, Status, Unchanged, Write
-from .branches import BranchRow
-from .clock import Clock
+from .answers import kept_answers
+from .base import Fenced, ForkOf, Holding, New, QuestionRow, Receipt, Refused, Status, Unchanged, Write
+from .branches import BranchRow, Change
 from .connection import Connection
-from .owner import Owner, known_dead
+from .leases import Leases
 from .queries import Queries
 from .questions import Opening
 from .reading import Reader
 from .rows import (
     Counters,
+    answer_columns,
     body_checksum,
-    damaged,
     question_columns,
     record_checksum,
     row_id,
@@ -28,36 +27,6 @@ from .rows import (
 
 _NO_OPENS: Final[tuple[QuestionRow, ...]] = ()
 _NOTHING: Final = Opening(_NO_OPENS)
-
-
-@dataclass(frozen=True, slots=True)
-class Leases:
-    """Who takes leases, and by which clock."""
-
-    owner: Owner
-    stored_owner: str
-    clock: Clock
-
-    @classmethod
-    def of(cls, owner: Owner, clock: Clock) -> Leases:
-        """The leases that this owner takes."""
-        return cls(owner, owner.to_json(), clock)
-
-    def end_ms(self) -> int:
-        """When a lease ends that is taken or renewed now."""
-        return self.clock.lease_ms() + self.owner.lease_ms
-
-    def live(self, branch: BranchRow) -> bool:
-        """Whether somebody holds the branch right now. A lease that would last longer than its owner's do is from before
-        the clock began anew."""
-        if not branch.running or branch.owner is None:
-            return False
-        try:
-            owner = Owner.from_json(branch.owner)
-        except ValueError:
-            raise damaged(f"the lease of branch {branch.branch_id!r} of thread {branch.thread_id!r}") from None
-        left_ms = branch.lease_until_ms - self.clock.lease_ms()
-        return 0 < left_ms <= owner.lease_ms and not known_dead(owner, self.owner)
 
 
 class Append(NamedTuple):
@@ -74,16 +43,17 @@ class Append(NamedTuple):
 class Prepared:
     """A write with all that can be made of it before any lock is taken. Raises TypeError or ValueError if malformed."""
 
-    __slots__ = ("append", "at_ms", "opening", "write")
+    __slots__ = ("answers", "append", "at_ms", "opening", "write")
 
     def __init__(self, write: Write, at_ms: int) -> None:
         self.write = write
         self.at_ms = at_ms
         self.opening = Opening(write.opens) if write.opens else _NOTHING
+        self.answers = kept_answers(write.audits, at_ms) if write.audits else ()
         self.append: Append | None = None
         """For a write that is this one statement (and its snapshot)."""
         guard = write.guard
-        if type(guard) is Holding and write.status is Status.RUNNING and not write.opens and not write.closes:
+        if type(guard) is Holding and write.goes_on:
             id = row_id(guard.no, guard.sequence + 1)
             sum = record_checksum(id, at_ms, None, write.record)
             self.append = Append(id, at_ms, sum, write.record, guard.no, guard.epoch)
@@ -115,14 +85,8 @@ class Writer:
             self._add_snapshot(write, receipt)
             return receipt
         found = self._reader.branch(write.thread_id, write.branch_id)
-        if found is not None and self._admits(write, found):
-            return self._write(prepared, found, is_new=False)
-        if found is None and isinstance(write.guard, New):
-            branch = BranchRow.new(
-                self._next_branch_no(), write.thread_id, write.branch_id, write.guard.graph, prepared.at_ms
-            )
-            return self._write(prepared, branch, is_new=True)
-        return self._refused(found)
+        branch = self._begin(prepared) if found is None else self._admit(write, found)
+        return self._refused(found) if branch is None else self._write(prepared, branch, is_new=found is None)
 
     def renew(self, no: int, epoch: int) -> bool:
         """Extend a lease, if it is still held with this epoch."""
@@ -137,27 +101,45 @@ class Writer:
             return Refused(None)
         return Refused(branch.head(self._leases.live(branch), self._reader.updated_at_ms(branch)))
 
-    def _admits(self, write: Write, branch: BranchRow) -> bool:
+    def _begin(self, prepared: Prepared) -> BranchRow | None:
+        """The branch that the write makes, not numbered yet; `None` where its guard asks for one that is there."""
+        write, at_ms = prepared.write, prepared.at_ms
         match write.guard:
-            case New():
-                return False
+            case New(graph):
+                return BranchRow.new(write.thread_id, write.branch_id, graph, at_ms)
+            case ForkOf(parent_no, sequence):
+                parent = self._reader.branch_by_no(parent_no)
+                if parent is None or parent.thread_id != write.thread_id:
+                    return None
+                if not self._reader.is_readable(parent, sequence):
+                    return None
+                return BranchRow.fork(write.branch_id, parent, sequence, at_ms)
+        return None
+
+    def _admit(self, write: Write, branch: BranchRow) -> BranchRow | None:
+        """The branch, if the write may change it."""
+        match write.guard:
+            case New() | ForkOf():
+                return None
+            case Fenced(no):
+                return branch if branch.no == no else None
             case Unchanged(no, epoch, sequence):
                 free = not self._leases.live(branch)
             case Holding(no, epoch, sequence):
                 free = branch.running
-        return free and (branch.no, branch.epoch, branch.sequence) == (no, epoch, sequence)
+        same = (branch.no, branch.epoch, branch.sequence) == (no, epoch, sequence)
+        return branch if free and same else None
 
     def _write(self, prepared: Prepared, branch: BranchRow, is_new: bool) -> Receipt:
         write, at_ms = prepared.write, prepared.at_ms
-        pause = self._next_pause() if prepared.opening.needs_number else None
-        questions = list(prepared.opening.kept(pause, at_ms))
-        closed = 0
-        if branch.open_questions:
-            for key in (*write.closes, *(question.key for question in questions)):
-                closed += self._change(self._queries.close_question, (branch.no, key))
-        for question in questions:
-            self._change(self._queries.open_question, question_columns(branch.no, question))
-        after = self._after(write, branch, branch.open_questions - closed + len(questions))
+        given = self._count(is_new, prepared.opening.needs_number, len(prepared.answers))
+        pause = given.pause if prepared.opening.needs_number else None
+        if is_new:
+            branch = branch._replace(no=given.branch_no)
+        open_questions = self._write_questions(prepared, branch, pause)
+        for number, answer in enumerate(prepared.answers, start=given.answer - len(prepared.answers) + 1):
+            self._change(self._queries.add_answer, answer_columns(number, branch.no, answer))
+        after = branch.moved(self._changed(prepared, branch, open_questions))
         row = after.columns()
         if is_new:
             self._change(self._queries.add_branch, row)
@@ -170,33 +152,47 @@ class Writer:
         self._add_snapshot(write, receipt)
         return receipt
 
-    def _after(self, write: Write, branch: BranchRow, open_questions: int) -> BranchRow:
-        """The branch's row after the write. A claim gets the next epoch; so does an edit after a run that was cut off,
-        to fence that run out."""
+    def _write_questions(self, prepared: Prepared, branch: BranchRow, pause: int | None) -> int:
+        """Close and open questions; says how many are open then."""
+        write = prepared.write
+        questions = list(prepared.opening.kept(pause, prepared.at_ms))
+        closed = 0
+        if branch.open_questions and isinstance(write.guard, Fenced) and write.status is Status.CANCELLED:
+            closed = self._change(self._queries.close_questions, (branch.no,))
+        elif branch.open_questions:
+            for key in (*write.closes, *(question.key for question in questions)):
+                closed += self._change(self._queries.close_question, (branch.no, key))
+        for question in questions:
+            self._change(self._queries.open_question, question_columns(branch.no, question))
+        return branch.open_questions - closed + len(questions)
+
+    def _changed(self, prepared: Prepared, branch: BranchRow, open_questions: int) -> Change:
+        """What the write makes of the branch's row. A claim gets the next epoch; so does what fences, and an edit after a
+        run that was cut off, to fence that run out."""
+        write = prepared.write
         epoch, owner, until_ms = branch.epoch, branch.owner, branch.lease_until_ms
-        if not isinstance(write.guard, Holding) and (write.status is Status.RUNNING or branch.running):
+        claims = write.status is Status.RUNNING or branch.running or isinstance(write.guard, Fenced)
+        if claims and not isinstance(write.guard, Holding):
             epoch += 1
             owner, until_ms = self._leases.stored_owner, self._leases.end_ms()
         if write.status is not Status.RUNNING:
             owner, until_ms = None, 0
-        return branch.moved(write.status, epoch, open_questions, owner, until_ms)
+        return Change(write.status, epoch, open_questions, len(prepared.answers), prepared.at_ms, owner, until_ms)
 
     def _add_snapshot(self, write: Write, receipt: Receipt) -> None:
         if write.snapshot is not None:
             id = row_id(receipt.no, receipt.sequence)
             self._change(self._queries.add_snapshot, (id, body_checksum(write.snapshot, id), write.snapshot))
 
-    def _next_branch_no(self) -> int:
-        counters = self._counters()
-        return self._keep(replace(counters, branch_no=counters.branch_no + 1)).branch_no
+    def _count(self, branch: bool, pause: bool, answers: int) -> Counters:
+        """The counters after a write that makes a branch, a pause and so many answers, or not."""
+        if not branch and not pause and not answers:
+            return _UNCOUNTED
+        before = Counters.of(self._rows(self._queries.read_counters))
+        after = Counters(before.store_id, before.branch_no + branch, before.pause + pause, before.answer + answers)
+        values = (after.branch_no, after.pause, after.answer, after.checksum)
+        self._change(self._queries.write_counters, values)
+        return after
 
-    def _next_pause(self) -> int:
-        counters = self._counters()
-        return self._keep(replace(counters, pause=counters.pause + 1)).pause
 
-    def _counters(self) -> Counters:
-        return Counters.of(self._rows(self._queries.read_counters))
-
-    def _keep(self, counters: Counters) -> Counters:
-        self._change(self._queries.write_counters, (counters.branch_no, counters.pause, counters.checksum))
-        return counters
+_UNCOUNTED: Final = Counters("", 0, 0, 0)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from ...errors import ResumeError, ThreadBusyError, UnknownThreadError
+from ...errors import InterruptExpiredError, ResumeError, ThreadBusyError
 from ...model.interrupt import Interrupt
 from ...people import inbox
-from ...people.reading import standing
 from ...stores.sqlite import SQLiteStateStore
 from ..asking import Answers, ask, confirm, told_recorded
 from ..exits import Exit, Refusal
 from ..files import named, open_existing
 from ..given import Given, read_given, read_pauses
-from ..options import AsJson, Branch, Store
-from ..questions import MAIN, Place, answer_command, run_command, waiting
+from ..look import Look, look_at
+from ..options import AsJson, Branch, Named, Store
+from ..questions import MAIN, Place, answer_command, run_command, show_question
 from ..safe_text import name
 from ..screen import Screen
 from ..shell import command
@@ -25,7 +25,7 @@ from ..telling import telling
 
 
 def answer(
-    thread: Annotated[str, typer.Argument(metavar="THREAD", help="The thread.", show_default=False)],
+    thread: Named,
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -59,17 +59,22 @@ def answer(
 ) -> None:
     """Answer open questions of a thread, and run nothing.
 
-    A VALUE is text as it stands: true is the text "true". With -j it is JSON. @FILE takes it from a file, - from standard
-    input, and @@... is text that begins with @. A value that begins with a dash comes after --.
+    A VALUE is text as it stands: true is the text "true". With -j it is JSON. A question that has a type which takes no
+    text gets a value of that type: yes or no, a number, or JSON. @FILE takes the value from a file, - from standard input,
+    and @@... is text that begins with @. A value that begins with a dash comes after --.
+
+    Without a VALUE the terminal asks, field by field where the question has a type, and shows the whole answer first.
     """
     with telling(as_json=as_json) as screen, open_existing(store) as opened:
         place = Place(named(store), thread, branch)
-        questions = _open_questions(opened, place)
+        look = look_at(opened, thread, branch)
+        questions = _open_questions(look)
+        _refuse_expired(look, words or [], answers or [])
         given = read_given(words or [], answers or [], questions)
         pauses = read_pauses(pause or [], list(given.raw), questions)
-        values = given.values(as_json=value_json)
+        values = given.values(questions, as_json=value_json)
         if not given.raw:
-            decided = _asked(screen, given, place)
+            decided = _asked(screen, look, given, place)
         elif len(pauses) == len(values):
             decided = Answers(values, pauses)
         elif screen.can_ask:
@@ -95,29 +100,42 @@ def answer(
         _tell(screen, opened, place, decided.values, still)
 
 
-def _open_questions(store: SQLiteStateStore, place: Place) -> tuple[Interrupt, ...]:
-    """The open questions of the branch, or those whose deadline has passed where there is no other, so that answering
-    them says so. Raises where there are none, by where the thread stands."""
-    head = store.head(place.thread_id, place.branch_id)
-    if head is None:
-        raise UnknownThreadError(place.thread_id, place.branch_id)
-    if head.live:
+def _open_questions(look: Look) -> tuple[Interrupt, ...]:
+    """The questions of the branch that wait. Raises where there are none, by where the thread stands."""
+    thread = look.head.thread_id
+    if look.head.live:
         raise ThreadBusyError(
-            f"A run works on thread {place.thread_id!r} right now. Nothing was recorded; answer again when it has ended."
+            f"A run works on thread {thread!r} right now. Nothing was recorded; answer again when it has ended."
         )
-    questions = inbox.pending(store, place.thread_id, branch_id=place.branch_id, limit=1000).items
-    if not questions:
-        raise ResumeError(
-            f"Thread {place.thread_id!r} waits for no answer: it is {standing(head).value}. Nothing was recorded."
-        )
-    return waiting(questions, store.now_ms()) or questions
+    if look.waiting:
+        return look.waiting
+    if look.expired:
+        raise _expired([question.key for question in look.expired], thread)
+    raise ResumeError(f"Thread {thread!r} waits for no answer: it is {look.status.value}. Nothing was recorded.")
 
 
-def _asked(screen: Screen, given: Given, place: Place) -> Answers:
+def _refuse_expired(look: Look, words: Sequence[str], answers: Sequence[str]) -> None:
+    """An answer to a question whose deadline has passed is told so, rather than that there is no such question."""
+    keys = {*(words[:1] if len(words) > 1 else words), *(answer.partition("=")[0] for answer in answers)}
+    late = [question.key for question in look.expired if question.key in keys]
+    if late:
+        raise _expired(late, look.head.thread_id)
+
+
+def _expired(keys: Sequence[str], thread: str) -> InterruptExpiredError:
+    return InterruptExpiredError(
+        f"The deadline of {', '.join(map(repr, keys))} on thread {thread!r} has passed, so there is nothing to answer. "
+        "Nothing was recorded; the next run goes on without it."
+    )
+
+
+def _asked(screen: Screen, look: Look, given: Given, place: Place) -> Answers:
     if not screen.can_ask:
         commands = [answer_command(place, question) for question in given.to_ask]
         raise Refusal("No value was given, and there is no terminal to ask at. Write one of these:", commands=commands)
-    return ask(screen, given.to_ask, place)
+    for question in look.expired:
+        show_question(screen, question, place, now_ms=look.now_ms)
+    return ask(screen, given.to_ask, place, rejected=look.rejected)
 
 
 def _unseen(
@@ -138,13 +156,13 @@ def _unseen(
 def _tell(
     screen: Screen, store: SQLiteStateStore, place: Place, values: Mapping[str, Any], still: tuple[str, ...]
 ) -> None:
-    head = store.head(place.thread_id, place.branch_id)
+    look = look_at(store, place.thread_id, place.branch_id)
     if screen.as_json:
         screen.document(
             {
                 "thread_id": place.thread_id,
                 "branch_id": place.branch_id,
-                "status": None if head is None else standing(head).value,
+                "status": look.status.value,
                 "recorded": values,
                 "open": list(still),
             }
@@ -154,7 +172,6 @@ def _tell(
     if still:
         screen.say(f"still open: {', '.join(map(name, still))}")
         return
-    graph = "" if head is None else f" TARGET is where graph {name(head.graph)} is written."
     screen.say(f"Every question of thread {name(place.thread_id)} is answered. Continue it with:")
     screen.type(run_command(place, "TARGET"))
-    screen.say(f" {graph}" if graph else "")
+    screen.say(f"  TARGET is where graph {name(look.head.graph)} is written.")

@@ -13,7 +13,7 @@ from ...people import inbox
 from ...people.reading import standing
 from ...stores.sqlite import SQLiteStateStore
 from ..files import named, open_existing
-from ..options import AsJson, Store
+from ..options import After, AsJson, Limit, Store
 from ..questions import MAIN, Place, answer_command, question_to_json, show_question
 from ..safe_text import name
 from ..screen import Screen
@@ -25,10 +25,9 @@ def pending(
     store: Store = None,
     thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="Only of this thread.")] = None,
     graph: Annotated[str | None, typer.Option("--graph", metavar="NAME", help="Only of threads of this graph.")] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many at most, 1 to 1000.")] = 100,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="CURSOR", help="Those after a page, by what its end printed.")
-    ] = None,
+    assignee: Annotated[str | None, typer.Option("--assignee", metavar="NAME", help="Only those for NAME.")] = None,
+    limit: Limit = 100,
+    after: After = None,
     full: Annotated[bool, typer.Option("--full", help="Show long payloads whole.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -37,7 +36,7 @@ def pending(
     Each comes with its thread, key, pause number, age and payload, and with the command that answers it.
     """
     with telling(as_json=as_json) as screen, open_existing(store) as opened:
-        page = inbox.pending(opened, thread, graph=graph, limit=limit, after=after)
+        page = inbox.pending(opened, thread, graph=graph, assignee=assignee, limit=limit, after=after)
         stands = None if thread is None else _where_it_stands(opened, thread)
         if as_json:
             screen.document({"questions": [question_to_json(item) for item in page.items], "next": page.next})
@@ -48,9 +47,9 @@ def pending(
             return
         _show(screen, page.items, file, opened.now_ms(), full)
         if page.next is not None:
-            options = {"--store": file, "--thread": thread, "--graph": graph, "--limit": limit, "--after": page.next}
+            filters = {"--thread": thread, "--graph": graph, "--assignee": assignee}
             screen.say("\nMore questions follow:")
-            screen.type(command("pending", options))
+            screen.type(command("pending", {"--store": file, **filters, "--limit": limit, "--after": page.next}))
 
 
 def _show(screen: Screen, questions: Sequence[Interrupt], file: str, now_ms: int, full: bool) -> None:

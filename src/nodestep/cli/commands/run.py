@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ...errors import InvalidUpdateError, LeaseLostError, ThreadCancelledError
 from ...model.json import JsonObject
 from ...stores.sqlite import SQLiteStateStore
 from ..asking import ask, told_recorded
@@ -64,9 +65,9 @@ def run(
         shared = None if context is None else reader.json(context, "--context")
         with _speaking(screen):
             graph = load_graph(target)
-        opened = held.enter_context(_store(store, is_new=given is not None)) if store else None
-        if opened is not None and not thread:
+        if store and not thread:
             raise Refusal(f"A run that is kept needs a name: give --thread ID. (--store or {VARIABLE} names a store.)")
+        opened = held.enter_context(_store(store, is_new=given is not None)) if store else None
         runner = Runner(screen, graph, opened, thread, branch, shared)
         again = _Again(target, store, branch, _shown_context(context))
         work = _Work(screen, runner, again, by, may_ask=screen.can_ask and not no_ask, with_traceback=with_traceback)
@@ -134,7 +135,7 @@ class _Work:
                 return self._tell_completed(end)
             left = self._ask(end) if self.may_ask else end
             if left is not None:
-                return self._tell_paused(left, was_shown=self.may_ask)
+                return self._tell_paused(left)
             end = None
 
     def _run(self, given: JsonObject | None, thread: str | None) -> Completed | Paused:
@@ -184,15 +185,13 @@ class _Work:
         show_state(self.screen, end.state)
         return Exit.DONE
 
-    def _tell_paused(self, end: Paused, *, was_shown: bool) -> Exit:
+    def _tell_paused(self, end: Paused) -> Exit:
         place = self.again.place(end.thread_id)
         if self.screen.as_json:
             document = self._document("interrupted", end.thread_id, end.state)
             document["questions"] = [question_to_json(question) for question in end.questions]
             self.screen.document(document)
             return Exit.INTERRUPTED
-        if was_shown:
-            self.screen.say("\nNothing more was recorded." if end.questions else "")
         self._head_line("interrupted", "bold yellow", end)
         for question in end.questions:
             show_question(self.screen, question, place)
@@ -218,7 +217,8 @@ class _Work:
             return code
         self.screen.say(("failed", "bold red"), *([] if thread is None else [f"  thread {name(thread)}"]))
         tell(self.screen, failure.error, code, node=failure.node, with_traceback=self.with_traceback)
-        if thread is not None and self.again.store is not None:
+        goes_on = not isinstance(failure.error, InvalidUpdateError | LeaseLostError | ThreadCancelledError)
+        if goes_on and thread is not None and self.again.store is not None:
             self.screen.problem("  What finished is recorded. Continue with:")
             self.screen.type(self.again.command(thread), error=True)
         return code

@@ -1,14 +1,14 @@
 -- name: find_branch
 -- By thread_id, branch_id; with the id of the branch's own last record.
 SELECT no, thread_id, branch_id, parent_no, fork_sequence, pruned_sequence, graph, created_at_ms, status, epoch, known_sequence,
-    open_questions, checksum, owner, lease_until_ms,
+    open_questions, answers, changed_at_ms, checksum, owner, lease_until_ms,
     (SELECT id FROM records WHERE id BETWEEN no << 32 AND (no << 32) + 4294967295 ORDER BY id DESC LIMIT 1)
 FROM branches
 WHERE thread_id = ?1 AND branch_id = ?2;
 
 -- name: find_branch_by_no
 SELECT no, thread_id, branch_id, parent_no, fork_sequence, pruned_sequence, graph, created_at_ms, status, epoch, known_sequence,
-    open_questions, checksum, owner, lease_until_ms,
+    open_questions, answers, changed_at_ms, checksum, owner, lease_until_ms,
     (SELECT id FROM records WHERE id BETWEEN no << 32 AND (no << 32) + 4294967295 ORDER BY id DESC LIMIT 1)
 FROM branches
 WHERE no = ?1;
@@ -47,25 +47,37 @@ INSERT INTO snapshots (id, checksum, body) VALUES (?1, ?2, ?3);
 
 -- name: add_branch
 INSERT INTO branches (no, thread_id, branch_id, parent_no, fork_sequence, pruned_sequence, graph, created_at_ms, status, epoch, known_sequence,
-    open_questions, checksum, owner, lease_until_ms)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15);
+    open_questions, answers, changed_at_ms, checksum, owner, lease_until_ms)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17);
 
 -- name: change_branch
 UPDATE branches
-SET status = ?2, epoch = ?3, known_sequence = ?4, open_questions = ?5, checksum = ?6, owner = ?7, lease_until_ms = ?8
+SET status = ?2, epoch = ?3, known_sequence = ?4, open_questions = ?5, answers = ?6, changed_at_ms = ?7, checksum = ?8,
+    owner = ?9, lease_until_ms = ?10
 WHERE no = ?1;
+
+-- name: change_pruned
+-- no, pruned_sequence, checksum.
+UPDATE branches SET pruned_sequence = ?2, checksum = ?3 WHERE no = ?1;
+
+-- name: drop_branch
+DELETE FROM branches WHERE no = ?1;
 
 -- name: extend_lease
 UPDATE branches SET lease_until_ms = ?3 WHERE no = ?1 AND epoch = ?2 AND status = 'running';
 
 -- name: add_counters
-INSERT INTO counters (one, store_id, branch_no, pause, checksum) VALUES (1, ?1, ?2, ?3, ?4);
+INSERT INTO counters (one, store_id, branch_no, pause, answer, checksum) VALUES (1, ?1, ?2, ?3, ?4, ?5);
 
 -- name: read_counters
-SELECT store_id, branch_no, pause, checksum FROM counters;
+SELECT store_id, branch_no, pause, answer, checksum FROM counters;
 
 -- name: write_counters
-UPDATE counters SET branch_no = ?1, pause = ?2, checksum = ?3;
+UPDATE counters SET branch_no = ?1, pause = ?2, answer = ?3, checksum = ?4;
+
+-- name: add_answer
+INSERT INTO answers (number, branch_no, at_ms, key, source, given_by, note, pause, rejected, checksum, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: open_question
 INSERT INTO questions (branch_no, key, pause, assignee, expires_at_ms, asked_at_ms, checksum, body)
@@ -73,6 +85,12 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
 
 -- name: close_question
 DELETE FROM questions WHERE branch_no = ?1 AND key = ?2;
+
+-- name: close_questions
+DELETE FROM questions WHERE branch_no = ?1;
+
+-- name: has_snapshot
+SELECT 1 FROM snapshots WHERE id = ?1;
 
 -- name: newest_snapshot
 -- The last one with an id from ?1 to ?2.
@@ -87,44 +105,163 @@ SELECT branch_no, key, pause, assignee, expires_at_ms, asked_at_ms, checksum, bo
 FROM questions WHERE branch_no = ?1;
 
 -- name: page_of_questions
--- After pause, branch_no, key; then limit; then the filters branch_id, graph, assignee, asked_before_ms (NULL: any).
--- An entry of the index without its row, or without its branch, passes every filter: it is damage to be told.
+-- After pause, branch_no, key; then limit and the time now; then the filters branch_id, graph, assignee, asked_before_ms
+-- (NULL: any). An entry of the index without its row, or without its branch, passes every filter: it is damage to be
+-- told, save for a branch that was deleted and is not swept yet.
 SELECT entry.pause, entry.branch_no, entry.key,
     q.branch_no, q.key, q.pause, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body,
     b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
-    b.status, b.epoch, b.known_sequence, b.open_questions, b.checksum, b.owner, b.lease_until_ms
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms
 FROM questions entry INDEXED BY questions_by_pause
 LEFT JOIN questions q ON q.branch_no = entry.branch_no AND q.key = entry.key
 LEFT JOIN branches b ON b.no = entry.branch_no
 WHERE (entry.pause, entry.branch_no, entry.key) > (?1, ?2, ?3)
-    AND (?5 IS NULL OR b.branch_id = ?5 OR b.no IS NULL)
-    AND (?6 IS NULL OR b.graph = ?6 OR b.no IS NULL)
-    AND (?7 IS NULL OR q.assignee = ?7 OR q.key IS NULL)
-    AND (?8 IS NULL OR q.asked_at_ms < ?8 OR q.key IS NULL)
+    AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
+    AND (?6 IS NULL OR b.branch_id = ?6 OR b.no IS NULL)
+    AND (?7 IS NULL OR b.graph = ?7 OR b.no IS NULL)
+    AND (?8 IS NULL OR q.assignee = ?8 OR q.key IS NULL)
+    AND (?9 IS NULL OR q.asked_at_ms < ?9 OR q.key IS NULL)
+    AND (b.no IS NOT NULL OR NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.branch_no = entry.branch_no))
 ORDER BY entry.pause, entry.branch_no, entry.key
 LIMIT ?4;
 
 -- name: page_of_questions_in_thread
--- The same for one thread, ?9.
+-- The same for one thread, ?10.
 SELECT q.pause, q.branch_no, q.key,
     q.branch_no, q.key, q.pause, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body,
     b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
-    b.status, b.epoch, b.known_sequence, b.open_questions, b.checksum, b.owner, b.lease_until_ms
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms
 FROM branches b
 CROSS JOIN questions q ON q.branch_no = b.no
-WHERE b.thread_id = ?9
+WHERE b.thread_id = ?10
     AND (q.pause, q.branch_no, q.key) > (?1, ?2, ?3)
-    AND (?5 IS NULL OR b.branch_id = ?5)
-    AND (?6 IS NULL OR b.graph = ?6)
-    AND (?7 IS NULL OR q.assignee = ?7)
-    AND (?8 IS NULL OR q.asked_at_ms < ?8)
+    AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
+    AND (?6 IS NULL OR b.branch_id = ?6)
+    AND (?7 IS NULL OR b.graph = ?7)
+    AND (?8 IS NULL OR q.assignee = ?8)
+    AND (?9 IS NULL OR q.asked_at_ms < ?9)
 ORDER BY q.pause, q.branch_no, q.key
 LIMIT ?4;
 
 -- name: open_counts
 -- The branches of a thread, each with how many of its questions are found.
 SELECT b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
-    b.status, b.epoch, b.known_sequence, b.open_questions, b.checksum, b.owner, b.lease_until_ms,
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms,
     (SELECT count(*) FROM questions q WHERE q.branch_no = b.no)
 FROM branches b
 WHERE b.thread_id = ?1;
+
+-- name: branches_of_thread
+-- Oldest first, each with the id of its own last record.
+SELECT b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms,
+    (SELECT id FROM records WHERE id BETWEEN b.no << 32 AND (b.no << 32) + 4294967295 ORDER BY id DESC LIMIT 1)
+FROM branches b
+WHERE b.thread_id = ?1
+ORDER BY b.no;
+
+-- name: page_of_threads
+-- The main branches before number ?1, newest first, at most ?2: each with the id of its own last record, and with
+-- whether one of its questions still waits at the time ?3. Then the filters graph and status (NULL: any). A running
+-- branch passes for every status that it may have, since only a reader of its lease can tell.
+SELECT b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms,
+    (SELECT id FROM records WHERE id BETWEEN b.no << 32 AND (b.no << 32) + 4294967295 ORDER BY id DESC LIMIT 1),
+    EXISTS (
+        SELECT 1 FROM questions q WHERE q.branch_no = b.no AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?3)
+    ) AS waits
+FROM branches b
+WHERE b.no < ?1 AND b.branch_id = 'main'
+    AND (?4 IS NULL OR b.graph = ?4)
+    AND (
+        ?5 IS NULL
+        OR (b.status = 'running' AND ?5 IN ('running', 'unfinished'))
+        OR CASE
+            WHEN b.open_questions > 0 AND NOT EXISTS (
+                SELECT 1 FROM questions q WHERE q.branch_no = b.no AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?3)
+            ) THEN 'ready'
+            ELSE b.status
+        END = ?5
+    )
+ORDER BY b.no DESC
+LIMIT ?2;
+
+-- name: page_of_answers
+-- Those after number ?1, at most ?2, each with its branch. One without its branch is damage to be told, save for a branch
+-- that was deleted and is not swept yet.
+SELECT a.number, a.branch_no, a.at_ms, a.key, a.source, a.given_by, a.note, a.pause, a.rejected, a.checksum, a.body,
+    b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms
+FROM answers a
+LEFT JOIN branches b ON b.no = a.branch_no
+WHERE a.number > ?1
+    AND (b.no IS NOT NULL OR NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.branch_no = a.branch_no))
+ORDER BY a.number
+LIMIT ?2;
+
+-- name: page_of_answers_in_thread
+-- The same for one thread, ?3.
+SELECT a.number, a.branch_no, a.at_ms, a.key, a.source, a.given_by, a.note, a.pause, a.rejected, a.checksum, a.body,
+    b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms
+FROM (
+    SELECT entry.number, entry.branch_no
+    FROM branches b
+    CROSS JOIN answers entry ON entry.branch_no = b.no
+    WHERE b.thread_id = ?3 AND entry.number > ?1
+    ORDER BY entry.number
+    LIMIT ?2
+) AS page
+CROSS JOIN answers a ON a.number = page.number
+CROSS JOIN branches b ON b.no = page.branch_no
+ORDER BY page.number;
+
+-- name: answer_counts
+-- The branches of a thread, each with how many of its answers are found.
+SELECT b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
+    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms,
+    (SELECT count(*) FROM answers a WHERE a.branch_no = b.no)
+FROM branches b
+WHERE b.thread_id = ?1;
+
+-- name: add_sweep
+INSERT INTO sweeps (branch_no, before, kept, checksum) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT (branch_no) DO UPDATE SET before = ?2, kept = ?3, checksum = ?4;
+
+-- name: next_sweep
+-- The first one from branch number ?1 on.
+SELECT branch_no, before, kept, checksum FROM sweeps WHERE branch_no >= ?1 ORDER BY branch_no LIMIT 1;
+
+-- name: end_sweep
+-- Unless it was changed meanwhile: branch_no, checksum.
+DELETE FROM sweeps WHERE branch_no = ?1 AND checksum = ?2;
+
+-- name: has_branch
+SELECT 1 FROM branches WHERE no = ?1;
+
+-- name: records_to_free
+-- At most ?3 with ids from ?1 to ?2, in order, each with its size.
+SELECT id, length(body) FROM records WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3;
+
+-- name: free_records
+DELETE FROM records WHERE id BETWEEN ?1 AND ?2;
+
+-- name: snapshots_to_free
+SELECT id, length(body) FROM snapshots WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3;
+
+-- name: free_snapshots
+DELETE FROM snapshots WHERE id BETWEEN ?1 AND ?2;
+
+-- name: questions_to_free
+-- At most ?2 of branch ?1.
+SELECT key, length(body) FROM questions WHERE branch_no = ?1 ORDER BY key LIMIT ?2;
+
+-- name: free_questions
+-- Those of branch ?1 up to key ?2.
+DELETE FROM questions WHERE branch_no = ?1 AND key <= ?2;
+
+-- name: answers_to_free
+SELECT number, length(body) FROM answers WHERE branch_no = ?1 ORDER BY number LIMIT ?2;
+
+-- name: free_answers
+DELETE FROM answers WHERE branch_no = ?1 AND number <= ?2;

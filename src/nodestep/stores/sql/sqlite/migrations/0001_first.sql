@@ -11,11 +11,12 @@ CREATE TABLE counters (
     store_id TEXT NOT NULL,
     branch_no INTEGER NOT NULL,
     pause INTEGER NOT NULL,
+    answer INTEGER NOT NULL,
     checksum INTEGER NOT NULL
 ) STRICT;
 
--- `known_sequence` is the last record as of the last change of this row: a running branch may have gone on from there.
--- Records up to `pruned_sequence` are gone.
+-- `known_sequence` is the last record as of the last change of this row, at `changed_at_ms`: a running branch may have
+-- gone on from there. Records up to `pruned_sequence` are gone. `open_questions` and `answers` count the rows of theirs.
 CREATE TABLE branches (
     no INTEGER PRIMARY KEY,
     thread_id TEXT NOT NULL,
@@ -29,6 +30,8 @@ CREATE TABLE branches (
     epoch INTEGER NOT NULL,
     known_sequence INTEGER NOT NULL,
     open_questions INTEGER NOT NULL,
+    answers INTEGER NOT NULL,
+    changed_at_ms INTEGER NOT NULL,
     checksum INTEGER NOT NULL,
     owner TEXT,
     lease_until_ms INTEGER NOT NULL,
@@ -63,3 +66,30 @@ CREATE TABLE questions (
 
 -- Pages of open questions, oldest first. The primary key follows by itself.
 CREATE INDEX questions_by_pause ON questions (pause);
+
+-- Every decision about a question, for good. Numbers are the counter's, so they are given once and in order; `body` is
+-- the value.
+CREATE TABLE answers (
+    number INTEGER PRIMARY KEY,
+    branch_no INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    source TEXT NOT NULL,
+    given_by TEXT,
+    note TEXT,
+    pause INTEGER,
+    rejected TEXT,
+    checksum INTEGER NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+CREATE INDEX answers_by_branch ON answers (branch_no);
+
+-- What is still to be freed of branches that were deleted or pruned: records and snapshots before `before`, save the
+-- snapshots whose sequences `kept` lists as JSON; of a branch without a row in `branches`, questions and answers too.
+CREATE TABLE sweeps (
+    branch_no INTEGER PRIMARY KEY,
+    before INTEGER NOT NULL,
+    kept TEXT NOT NULL,
+    checksum INTEGER NOT NULL
+) STRICT;

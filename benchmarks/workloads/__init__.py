@@ -1,0 +1,7 @@
+"""The workloads on nodestep, a module for each family; importing them registers them."""
+
+from __future__ import annotations
+
+from . import blob, chain, chat, cold, crowd, fan_out, imports, pauses
+
+__all__ = ["blob", "chain", "chat", "cold", "crowd", "fan_out", "imports", "pauses"]

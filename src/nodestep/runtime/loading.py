@@ -1,0 +1,23 @@
+"""A stored state as typed values, for the thread it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.plan import check_fits
+from ..engine.replay import Checkpoint
+from ..errors import GraphChangedError
+from ..model.blueprint import Blueprint
+
+
+def typed_state(
+    blueprint: Blueprint, checkpoint: Checkpoint, thread_id: str, *, to_go_on: bool = False
+) -> dict[str, Any]:
+    """The values of a stored state. Raises GraphChangedError, naming the thread, where the state no longer fits its type;
+    `to_go_on`, also where the tasks that are due no longer fit the graph."""
+    try:
+        if to_go_on:
+            check_fits(blueprint, checkpoint.position)
+        return blueprint.schema.load(checkpoint.state)
+    except GraphChangedError as error:
+        raise GraphChangedError(f"Thread {thread_id!r} no longer fits the graph. {error}") from None

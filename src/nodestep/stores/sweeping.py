@@ -1,0 +1,161 @@
+"""Deleting and pruning: what is gone for readers at once, in one small transaction, and the space that is then given back
+in steps.
+
+What is still to be freed stands in the table `sweeps`, so that it is found again when a process dies in between.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from .base import Head
+from .branch_listing import branches_of
+from .branches import BranchRow
+from .connection import Connection
+from .leases import Leases
+from .pruning import Cut
+from .queries import Queries
+from .reading import Reader
+from .rows import LAST_SEQUENCE, Row, body_checksum, checksum, damaged, row_id
+
+STEP_ROWS: Final = 500
+STEP_BYTES: Final = 4 << 20
+"""What one step frees at most, save a single row that is larger."""
+
+_EVERYTHING: Final = LAST_SEQUENCE + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What is to be freed of one branch: what comes before the sequence `before`, save the snapshots at `kept`."""
+
+    branch_no: int
+    before: int
+    kept: tuple[int, ...] = ()
+
+    def columns(self) -> tuple[int, int, str, int]:
+        """The row as it is stored."""
+        kept = json.dumps(self.kept, separators=(",", ":"))
+        return self.branch_no, self.before, kept, checksum(self.branch_no, self.before, kept)
+
+    @classmethod
+    def of(cls, row: Row) -> Sweep:
+        """The value of a row of `sweeps`."""
+        no, before, kept, stored_checksum = row
+        if checksum(no, before, kept) != stored_checksum:
+            raise damaged(f"what is to be freed of branch number {no!r}")
+        return cls(no, before, tuple(json.loads(kept)))
+
+    def gaps(self) -> Iterator[tuple[int, int]]:
+        """The ranges of ids between the snapshots that are kept."""
+        for low, high in pairwise((-1, *sorted(self.kept), self.before)):
+            if low + 1 < high:
+                yield row_id(self.branch_no, low + 1), row_id(self.branch_no, high - 1)
+
+
+def delete(connection: Connection, queries: Queries, leases: Leases, thread_id: str) -> tuple[Head, ...]:
+    """Take a thread out of sight, unless one of its branches is live. Returns the branches that were there."""
+    rows = branches_of(connection, queries, thread_id)
+    heads = tuple(row.head(leases.live(row)) for row in rows)
+    if not any(head.live for head in heads):
+        for row in rows:
+            connection.change(queries.drop_branch, (row.no,))
+            connection.change(queries.add_sweep, Sweep(row.no, _EVERYTHING).columns())
+    return heads
+
+
+def prune(connection: Connection, queries: Queries, no: int, cut: Cut) -> bool:
+    """Let a branch begin where the cut says; False, with nothing done, where a fork would lose its footing."""
+    branch = Reader(connection, queries).branch_by_no(no)
+    if branch is None or cut.first <= max(branch.pruned_sequence, branch.fork_sequence) + 1:
+        return True
+    cut.check_end(branch.sequence)
+    kept = {sequence for sequence in cut.snapshots if sequence > branch.fork_sequence}
+    needed = {point for point in _left_at(branches_of(connection, queries, branch.thread_id), no) if point < cut.first}
+    held = {sequence for sequence in kept | needed if connection.rows(queries.has_snapshot, (row_id(no, sequence),))}
+    if not needed <= kept | held:
+        return False
+    for sequence in kept - held:
+        id, body = row_id(no, sequence), cut.snapshots[sequence]
+        connection.change(queries.add_snapshot, (id, body_checksum(body, id), body))
+    row = branch._replace(pruned_sequence=cut.first - 1).columns()
+    connection.change(queries.change_pruned, (no, cut.first - 1, row[_CHECKSUM]))
+    connection.change(queries.add_sweep, Sweep(no, cut.first, tuple(sorted(kept | needed))).columns())
+    return True
+
+
+_CHECKSUM: Final = BranchRow._fields.index("checksum")
+
+
+def _left_at(rows: Sequence[BranchRow], no: int) -> set[int]:
+    """The own records of a branch at which others of the thread leave it, through however many forks."""
+    by_no = {row.no: row for row in rows}
+    points = set()
+    for row in rows:
+        last, child = LAST_SEQUENCE, row
+        while child.parent_no is not None and child.no != no:
+            last = min(last, child.fork_sequence)
+            child = by_no[child.parent_no]
+        if row.no != no == child.no and last > child.fork_sequence:
+            points.add(last)
+    return points
+
+
+class Sweeping:
+    """Frees what stands in `sweeps`, one step after another; each is a transaction that the caller makes."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+        self._from_no = 0
+
+    def step(self, connection: Connection) -> bool:
+        """Free some rows; says whether there may be more to free."""
+        rows = connection.rows(self._queries.next_sweep, (self._from_no,))
+        if not rows:
+            return False
+        sweep = Sweep.of(rows[0])
+        self._from_no = sweep.branch_no
+        if not any(free(connection, sweep) for free in self._kinds(connection, sweep)):
+            connection.change(self._queries.end_sweep, (sweep.branch_no, sweep.columns()[-1]))
+            self._from_no = sweep.branch_no + 1
+        return True
+
+    def _kinds(self, connection: Connection, sweep: Sweep) -> tuple[Callable[[Connection, Sweep], bool], ...]:
+        if connection.rows(self._queries.has_branch, (sweep.branch_no,)):
+            return self._records, self._snapshots
+        return self._records, self._snapshots, self._questions, self._answers
+
+    def _records(self, connection: Connection, sweep: Sweep) -> bool:
+        low, high = row_id(sweep.branch_no, 0), row_id(sweep.branch_no, sweep.before - 1)
+        rows = connection.rows(self._queries.records_to_free, (low, high, STEP_ROWS))
+        return bool(rows) and connection.change(self._queries.free_records, (low, _end(rows))) > 0
+
+    def _snapshots(self, connection: Connection, sweep: Sweep) -> bool:
+        for low, high in sweep.gaps():
+            rows = connection.rows(self._queries.snapshots_to_free, (low, high, STEP_ROWS))
+            if rows:
+                return connection.change(self._queries.free_snapshots, (low, _end(rows))) > 0
+        return False
+
+    def _questions(self, connection: Connection, sweep: Sweep) -> bool:
+        rows = connection.rows(self._queries.questions_to_free, (sweep.branch_no, STEP_ROWS))
+        return bool(rows) and connection.change(self._queries.free_questions, (sweep.branch_no, _end(rows))) > 0
+
+    def _answers(self, connection: Connection, sweep: Sweep) -> bool:
+        rows = connection.rows(self._queries.answers_to_free, (sweep.branch_no, STEP_ROWS))
+        return bool(rows) and connection.change(self._queries.free_answers, (sweep.branch_no, _end(rows))) > 0
+
+
+def _end(rows: Iterable[Row]) -> int | str:
+    """The key of the last of the rows, each a key and a size, that one step frees."""
+    left = STEP_BYTES
+    end: int | str = 0
+    for key, size in rows:
+        if left < STEP_BYTES and size > left:
+            break
+        end, left = key, left - size
+    return end
