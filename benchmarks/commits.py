@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable
+from typing import Any
 
 import apsw
+from graphs import SQLiteStateStore
+from harness import new_path
 
 
-class Commits:
-    """The transactions that were committed under `with`, on connections opened inside it."""
+def commits_of(run: Callable[[SQLiteStateStore], Any]) -> int:
+    """How many transactions were committed while `run` worked on a new store. The hook costs time, so count in a run that
+    is not timed."""
+    counter = _Counter()
+    apsw.connection_hooks.append(counter.watch)
+    try:
+        with SQLiteStateStore(new_path()) as store:
+            opened = counter.count
+            run(store)
+            return counter.count - opened
+    finally:
+        apsw.connection_hooks.remove(counter.watch)
 
+
+class _Counter:
     def __init__(self) -> None:
         self.count = 0
 
-    def __enter__(self) -> Self:
-        apsw.connection_hooks.append(self._watch)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        apsw.connection_hooks.remove(self._watch)
-
-    def _watch(self, connection: apsw.Connection) -> None:
+    def watch(self, connection: apsw.Connection) -> None:
         connection.set_commit_hook(self._commit)
 
     def _commit(self) -> bool:

@@ -7,7 +7,7 @@ Run alone, it makes two refunds and answers its own question:
 From terminals, where any of these processes may end, or be killed, between two commands:
 
     nodestep run examples/refund.py --store refunds.db --thread refund-1 \
-        --input '{"order_id": "A-1001", "amount": 80}'
+        --input '{"order_id": "A-1001", "amount": 80}' --no-ask
     nodestep pending --store refunds.db
     nodestep answer --store refunds.db --pause 1 refund-1 yes
     nodestep run examples/refund.py --store refunds.db --thread refund-1

@@ -7,7 +7,7 @@ Run alone, it makes one release and answers both questions:
 From terminals:
 
     nodestep run examples/release.py --store releases.db --thread release-1 \
-        --input '{"version": "2.1.0", "changes": ["Faster start", "Fix a leak"]}'
+        --input '{"version": "2.1.0", "changes": ["Faster start", "Fix a leak"]}' --no-ask
     nodestep pending --store releases.db
     nodestep answer --store releases.db --pause 1 release-1 security:sign_off approved
     nodestep answer --store releases.db --pause 1 release-1 legal:sign_off approved

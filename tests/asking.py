@@ -33,12 +33,12 @@ def refusal(
     ran: list[Any] | None = None,
     thread: str = "t",
     branch: str = "main",
-) -> Iterator[None]:
+) -> Iterator[pytest.ExceptionInfo[BaseException]]:
     """Exactly this error, whose message has these words; the branch stays as it was, and `ran`, where nodes and hooks
     note that they were entered, does not grow."""
     before, runs = kept(store, thread, branch), list(ran or ())
     with pytest.raises(error) as caught:
-        yield
+        yield caught
     assert type(caught.value) is error
     for word in words:
         assert word in str(caught.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import work
-from commits import Commits
+from commits import commits_of
 from graphs import InMemoryStateStore, SQLiteStateStore, Store, chain
 from harness import Clock, Row, file_bytes, new_path, workload
 
@@ -60,13 +60,12 @@ def ain_a_file() -> Row:
 
 
 def _in_a_file(*, is_async: bool) -> Row:
-    path = new_path()
-    with Commits() as commits, SQLiteStateStore(path) as store:
-        opened = commits.count
-        row = (_arun if is_async else _run)(work.DURABLE_STEPS, store)
-        row["commits"] = commits.count - opened
+    run, path = _arun if is_async else _run, new_path()
+    with SQLiteStateStore(path) as store:
+        row = run(work.DURABLE_STEPS, store)
     size = file_bytes(path)
-    return {**row, "bytes": size, "beyond_empty": size - empty_bytes()}
+    commits = commits_of(lambda store: run(work.DURABLE_STEPS, store))
+    return {**row, "commits": commits, "bytes": size, "beyond_empty": size - empty_bytes()}
 
 
 @workload("W3.empty")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import work
-from commits import Commits
+from commits import commits_of
 from graphs import InMemoryStateStore, SQLiteStateStore, Store, fan_out
 from harness import Clock, Row, file_bytes, new_path, workload
 
@@ -32,12 +32,10 @@ def _arun(store: Store = None) -> Row:
 
 
 def _in_a_file(*, is_async: bool) -> Row:
-    path = new_path()
-    with Commits() as commits, SQLiteStateStore(path) as store:
-        opened = commits.count
-        row = (_arun if is_async else _run)(store)
-        row["commits"] = commits.count - opened
-    return {**row, "bytes": file_bytes(path)}
+    run, path = _arun if is_async else _run, new_path()
+    with SQLiteStateStore(path) as store:
+        row = run(store)
+    return {**row, "commits": commits_of(run), "bytes": file_bytes(path)}
 
 
 @workload("W6.none.sync")

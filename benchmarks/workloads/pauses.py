@@ -5,41 +5,42 @@ from __future__ import annotations
 import time
 
 import work
-from commits import Commits
+from commits import commits_of
 from graphs import Resume, SQLiteStateStore, question
 from harness import Clock, Row, file_bytes, new_path, quantiles, workload
+
+
+def _pause(store: SQLiteStateStore, threads: int) -> Row:
+    graph, calls = question(store), []
+    with Clock() as clock:
+        for number in range(threads):
+            begun = time.perf_counter()
+            result = graph.invoke({**work.small_input(), "answer": ""}, thread_id=f"t{number}")
+            calls.append(time.perf_counter() - begun)
+            assert result.status == "interrupted"
+    return clock.row(threads, **quantiles(calls))
+
+
+def _resume(store: SQLiteStateStore, threads: int) -> Row:
+    graph, calls = question(store), []
+    with Clock() as clock:
+        for number in range(threads):
+            begun = time.perf_counter()
+            result = graph.invoke(None, thread_id=f"t{number}", resume=Resume("yes"))
+            calls.append(time.perf_counter() - begun)
+            assert (result.data["answer"], result.data["counter"]) == ("yes", 2)
+    return clock.row(threads, **quantiles(calls))
 
 
 @workload("W7.sync")
 def pause_and_resume() -> list[Row]:
     path = new_path()
-    pauses: list[float] = []
-    resumes: list[float] = []
-    with Commits() as commits, SQLiteStateStore(path) as store:
-        graph = question(store)
-        opened = commits.count
-        with Clock() as pausing:
-            for number in range(work.PAUSES):
-                begun = time.perf_counter()
-                result = graph.invoke({**work.small_input(), "answer": ""}, thread_id=f"t{number}")
-                pauses.append(time.perf_counter() - begun)
-                assert result.status == "interrupted"
-        paused = commits.count
-        with Clock() as resuming:
-            for number in range(work.PAUSES):
-                begun = time.perf_counter()
-                result = graph.invoke(None, thread_id=f"t{number}", resume=Resume("yes"))
-                resumes.append(time.perf_counter() - begun)
-                assert result.state.answer == "yes"
-                assert result.state.counter == 2
-        resumed = commits.count
+    with SQLiteStateStore(path) as store:
+        paused = _pause(store, work.PAUSES)
+        resumed = _resume(store, work.PAUSES)
+    pausing = commits_of(lambda store: _pause(store, 1))
+    both = commits_of(lambda store: (_pause(store, 1), _resume(store, 1)))
     return [
-        pausing.row(work.PAUSES, workload="W7.pause.sync", **quantiles(pauses), commits=paused - opened),
-        resuming.row(
-            work.PAUSES,
-            workload="W7.resume.sync",
-            **quantiles(resumes),
-            commits=resumed - paused,
-            bytes=file_bytes(path),
-        ),
+        {"workload": "W7.pause.sync", **paused, "commits": pausing},
+        {"workload": "W7.resume.sync", **resumed, "commits": both - pausing, "bytes": file_bytes(path)},
     ]

@@ -59,7 +59,7 @@ class NodeTimeoutError(GraphExecutionError):
 
     def __init__(self, node_name: str, timeout: float) -> None:
         super().__init__(
-            f"Node {node_name!r} took longer than its timeout of {timeout:g} s and was stopped. Nothing of it was "
+            f"Node {node_name!r} took longer than its timeout of {timeout:g} s and was stopped. Its result was not "
             "recorded; with a store, invoke(None) on the same thread runs it again."
         )
         self.node_name = node_name

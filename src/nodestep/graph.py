@@ -262,7 +262,7 @@ class Graph(Threads, Generic[S]):
             )
         if resume is not None and initial_state is not None:
             raise TypeError(
-                "A call takes an input or resume=, not both, and neither was used. Answer first with invoke(None, "
+                "A call takes an input or resume=, not both, and neither was used. Pass None as the input, as in invoke(None, "
                 "resume=Resume(...)); a remark can be part of the answer."
             )
         store = self._store if state_store is None else _checked_store(state_store)

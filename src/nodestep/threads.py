@@ -15,6 +15,7 @@ from .model.json import JsonObject
 from .model.page import Page
 from .model.records import AnswerRecord, BranchRecord, ThreadRecord
 from .model.status import Status
+from .people import audit as decisions
 from .people import branches, inbox, listing, upkeep
 from .people import history as past
 from .runtime.pool import STORES
@@ -166,7 +167,7 @@ class Threads:
         """A page of decisions over all threads, or of one, oldest first: what was answered, by whom, why, when and from
         where. It outlives `prune`. `limit` is 1 to 1,000. An unknown thread has no decisions."""
         store = self._store_for(state_store)
-        return await ask(store, lambda: listing.audit(store, thread_id, limit=limit, after=after))
+        return await ask(store, lambda: decisions.audit(store, thread_id, limit=limit, after=after))
 
     async def cancel(
         self,

@@ -44,7 +44,7 @@ def test_cc_03_an_answer_that_carries_its_pause_cannot_meet_the_next_question(st
     second = graph.invoke(None, thread_id="t", resume=answer).interrupts["review:approve"]
     assert (second.payload, second.pause) == ("Round 1", first.pause + 1)
 
-    with pytest.raises(ResumeError, match=f"pause {first.pause}.*pause {second.pause}"):
+    with pytest.raises(ResumeError, match=f"pause {first.pause}"):
         graph.invoke(None, thread_id="t", resume=answer)
     with pytest.raises(ResumeError, match=f"pause {first.pause}"):
         run(graph.answer("t", {"review:approve": "no"}, pause=first.pause))
@@ -118,7 +118,7 @@ def test_cc_07_a_resume_that_is_cancelled_can_be_continued(store):
     stuck[0] = False
 
     assert run(graph.load("t"))["log"] == []
-    with pytest.raises(ResumeError, match="waits for no answer"):
+    with pytest.raises(ResumeError, match="answered already"):
         graph.invoke(None, thread_id="t", resume=Resume("again"))
     assert graph.invoke(None, thread_id="t").state.log == ["yes"]
 

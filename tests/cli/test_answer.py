@@ -280,11 +280,27 @@ def test_values_shown_back_are_safe(nodestep, asks):
 def test_a_question_whose_deadline_has_passed_is_closed_everywhere(nodestep):
     run = ["run", str(GRAPHS / "deadline.py"), "--store", "a.db", "--thread", "t"]
     assert nodestep(*run, "--input", "{}").code == 3
-    listed = nodestep("pending", "--store", "a.db")
+    listed = nodestep("pending", "--store", "a.db", "--thread", "t")
+    assert listed.out == "No question is open in a.db for thread t; it is ready.\n"
+    shown = nodestep("show", "--store", "a.db", "t")
+    assert shown.out.startswith("ready  thread t\n")
     assert (
-        r'asks review:approve (pause 1, asked just now, for "ana\u001b[2K", expired 2020-01-02 03:04 UTC)' in listed.out
+        r'asks review:approve (pause 1, asked just now, for "ana\u001b[2K", expired 2020-01-02 03:04 UTC)' in shown.out
     )
-    late = nodestep("answer", "--store", "a.db", "--pause", "1", "t", "yes")
-    assert (late.code, "InterruptExpiredError" in late.told) == (6, True)
+    assert "$ nodestep answer" not in shown.out
+    for late in (["yes"], ["review:approve", "yes"], ["--answer", "review:approve=yes"], []):
+        ended = nodestep("answer", "--store", "a.db", "--pause", "1", "t", *late)
+        assert (ended.code, ended.out, "InterruptExpiredError" in ended.told) == (6, "", True)
+        assert "The deadline of 'review:approve' on thread 't' has passed" in ended.told
     done = nodestep(*run, "--json")
     assert (done.code, done.json["state"]) == (0, {"answer": "no"})
+
+
+def test_an_answer_past_its_deadline_is_told_so_beside_a_question_that_waits(nodestep):
+    run = ["run", f"{GRAPHS / 'deadline.py'}:both", "--store", "a.db", "--thread", "t"]
+    assert nodestep(*run, "--input", "{}").code == 3
+    late = nodestep("answer", "--store", "a.db", "--pause", "1", "t", "review:approve", "yes")
+    assert (late.code, "InterruptExpiredError" in late.told) == (6, True)
+    in_time = nodestep("answer", "--store", "a.db", "--pause", "1", "t", "yes")
+    assert in_time.out.startswith('recorded  other:approve = "yes" (text)\n')
+    assert nodestep(*run, "--json").json["state"] == {"answer": "no", "other": "yes"}

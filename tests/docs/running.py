@@ -1,8 +1,12 @@
 """Runs a page as a reader would: its blocks in order, in one folder, and each output compared with what the page shows.
 
 - A `python` block runs as it stands. Blocks of a page share their names; one marked `fresh` begins without any.
+- A `python` block marked with a file's name, as in `python release.py`, is saved as that file, and not run.
 - A `text` block is what the Python block before it prints. A block that prints must be followed by one.
-- A `console` block holds commands, each behind `$ `, and below each what it prints; `...` stands for anything.
+- A `console` block holds commands, each behind `$ `, and below each what it prints.
+- A `console terminal` block is the same at a terminal: what stands behind a prompt is typed there.
+
+In what is printed, `...` stands for anything, such as an instant.
 """
 
 from __future__ import annotations
@@ -19,10 +23,17 @@ from pathlib import Path
 from types import ModuleType
 
 from tests.docs.pages import Block
+from tests.docs.terminal import at_terminal
 
 PYTHON = "python"
 OUTPUT = "text"
 CONSOLE = "console"
+TERMINAL = "terminal"
+
+
+def file_of(block: Block) -> str | None:
+    """The file that a Python block is saved as, if it is one."""
+    return next((flag for flag in block.flags if flag.endswith(".py")), None)
 
 
 @dataclass(frozen=True)
@@ -32,14 +43,11 @@ class Printed:
     where: str
     actual: str
     expected: str = ""
-    is_command: bool = False
 
     @property
     def is_as_told(self) -> bool:
-        """Whether the two are equal, blanks at the end of lines aside; for a command, `...` in the page is anything."""
+        """Whether the two are equal, blanks at the end of lines aside; `...` in the page is anything."""
         actual, expected = _stripped(self.actual), _stripped(self.expected)
-        if not self.is_command:
-            return actual == expected
         pattern = ".*?".join(map(re.escape, expected.split("...")))
         return re.fullmatch(pattern, actual, re.DOTALL) is not None
 
@@ -48,7 +56,10 @@ def run(blocks: Sequence[Block], folder: Path) -> Iterator[Printed]:
     """Run the blocks of one page in `folder`, which is the current one, and tell what each printed."""
     module = _fresh_module(blocks[0].page)
     for place, block in enumerate(blocks):
-        if block.language == PYTHON:
+        file = file_of(block)
+        if file is not None:
+            (folder / file).write_text(block.text, encoding="utf-8")
+        elif block.language == PYTHON:
             if "fresh" in block.flags:
                 module = _fresh_module(block.page)
             following = blocks[place + 1] if place + 1 < len(blocks) else None
@@ -56,7 +67,11 @@ def run(blocks: Sequence[Block], folder: Path) -> Iterator[Printed]:
             yield Printed(_where(block), _run_python(block, module), expected)
         elif block.language == CONSOLE:
             for line, command, output in _commands(block):
-                yield Printed(f"{block.page.name}:{line}", run_command(command, folder), output, True)
+                if TERMINAL in block.flags:
+                    printed = at_terminal(command, _stripped(output), folder, _environment(folder))
+                else:
+                    printed = run_command(command, folder)
+                yield Printed(f"{block.page.name}:{line}", printed, output)
 
 
 def _where(block: Block) -> str:
@@ -101,10 +116,9 @@ def _commands(block: Block) -> Iterator[tuple[int, str, str]]:
         yield block.line + first, command, "\n".join(output)
 
 
-def run_command(command: str, folder: Path) -> str:
-    """What a command prints, run by a shell in `folder` with this Python's programs on the PATH and no terminal."""
+def _environment(folder: Path) -> dict[str, str]:
     own = Path(sys.executable).parent
-    environment = {
+    return {
         "PATH": f"{own}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder),
         "COLUMNS": "100",
@@ -115,10 +129,14 @@ def run_command(command: str, folder: Path) -> str:
         "PYTHONDONTWRITEBYTECODE": "1",
         "LC_ALL": "C.UTF-8",
     }
+
+
+def run_command(command: str, folder: Path) -> str:
+    """What a command prints, run by a shell in `folder` with this Python's programs on the PATH and no terminal."""
     ran = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=environment,
+        env=_environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

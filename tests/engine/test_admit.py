@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_an_answer_goes_on_where_a_question_is_shown(at):
     assert call(at, resume=Resume(answers={"a:ok": None})) == GoOn({"a:ok": None})
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[Any, ...]] = {
     "going on, paused": (PAUSED, {}, "paused", "'a:ok'", "Resume("),
     "going on, completed": (COMPLETED, {}, "completed", "new turn"),
     "going on, cancelled": (CANCELLED, {}, "cancelled"),

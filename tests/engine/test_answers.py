@@ -100,12 +100,13 @@ class Decision(BaseModel):
 
 
 def test_answers_become_plain_json_of_their_own():
-    given = {"list": [1, (2, 3)], "model": Decision(when=date(2026, 1, 2), amount=Decimal("0.10"))}
+    items: list[object] = [1, (2, 3)]
+    given = {"list": items, "model": Decision(when=date(2026, 1, 2), amount=Decimal("0.10"))}
 
     (answer,) = answers(ONE, Resume(given)).values()
 
     assert answer == {"list": [1, [2, 3]], "model": {"when": "2026-01-02", "amount": "0.10"}}
-    given["list"].append("later")
+    items.append("later")
     assert answer["list"] == [1, [2, 3]]
 
 

@@ -28,7 +28,9 @@ Script = list[list[list[Any]]]
 
 SCRIPTS = st.lists(
     st.lists(
-        st.tuples(st.sampled_from(["set", "log", "table", "word", "grow", "ask", "nothing"]), st.integers(0, 3)).map(list),
+        st.tuples(st.sampled_from(["set", "log", "table", "word", "grow", "ask", "nothing"]), st.integers(0, 3)).map(
+            list
+        ),
         min_size=1,
         max_size=3,
     ),

@@ -59,7 +59,6 @@ def test_a_fork_of_a_fork_at_an_event_of_the_grandparent_stands_there(graph, sto
         assert graph.invoke(None, thread_id="t", branch_id=two, resume=Resume(2)).state.log == ["a", "b", "ask: 2", "z"]
 
 
-@pytest.mark.xfail(strict=True, reason="bug: fork-origin-of-shared-event")
 def test_a_fork_at_an_event_that_is_shared_is_listed_as_it_was_returned(graph):
     shared = point(graph, "superstep_completed", 0)
     one = forked(graph, "superstep_completed", 1)
@@ -68,7 +67,6 @@ def test_a_fork_at_an_event_that_is_shared_is_listed_as_it_was_returned(graph):
     assert run(graph.branches("t"))[-1] == two
 
 
-@pytest.mark.xfail(strict=True, reason="bug: fork-origin-of-shared-event")
 def test_where_a_fork_began_can_be_loaded_also_after_a_fork_of_an_event_inside_a_commit(graph):
     inner = next(event for event in events(graph) if "." in event.id and event.sequence > 1)
     one = run(graph.fork("t", from_=inner.id))

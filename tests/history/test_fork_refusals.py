@@ -87,7 +87,6 @@ def test_an_event_that_the_thread_does_not_have_is_unknown(graph, store, ids):
     assert names(graph) == ["main"]
 
 
-@pytest.mark.xfail(strict=True, reason="bug: event-ids-loose")
 def test_no_event_at_all_is_no_place_to_fork(graph):
     with pytest.raises(UnknownEventError):
         run(graph.fork("t", from_=None))  # type: ignore[arg-type]
@@ -95,7 +94,6 @@ def test_no_event_at_all_is_no_place_to_fork(graph):
 
 
 @pytest.mark.parametrize("event", ["1-02", "1-٢", "1-2.99"])
-@pytest.mark.xfail(strict=True, reason="bug: event-ids-loose")
 def test_an_event_is_named_in_one_way_only(graph, event):
     with pytest.raises(UnknownEventError):
         run(graph.fork("t", from_=event))
@@ -129,7 +127,6 @@ def test_what_the_parent_did_after_the_fork_is_unknown_to_it(graph):
 
 
 @pytest.mark.parametrize(("thread", "branch"), [("unknown", "main"), ("t", "unknown")])
-@pytest.mark.xfail(strict=True, reason="bug: unknown-thread-with-event")
 def test_a_thread_or_branch_that_is_not_there_is_unknown(graph, thread, branch):
     with pytest.raises(UnknownThreadError, match="'unknown'"):
         run(graph.fork(thread, from_="1-1", branch_id=branch))
@@ -162,7 +159,6 @@ def test_two_forks_without_a_name_at_once_get_two_names(graph, store):
 
 
 @pytest.mark.parametrize("name", [None, "mine"])
-@pytest.mark.xfail(strict=True, reason="bug: fork-of-vanished-thread")
 def test_a_thread_that_is_deleted_while_it_is_forked_is_unknown(graph, store, name):
     commits: list[int] = []
 

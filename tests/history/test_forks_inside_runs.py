@@ -183,7 +183,6 @@ def test_a_fork_of_a_cancellation_is_cancelled_and_takes_a_new_input(store, ran)
     assert graph.invoke({}, thread_id="t", branch_id=branch).status == "interrupted"
 
 
-@pytest.mark.xfail(strict=True, reason="bug: fork-of-created-thread")
 def test_a_fork_of_a_thread_made_by_an_edit_takes_its_first_input(store, ran):
     graph = of(START >> says("a", ran) >> END, state_store=store)
     made = run(graph.update_state("t", {"log": ["made"]}, create=True))

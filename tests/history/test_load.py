@@ -105,7 +105,13 @@ def test_what_exists_is_told(graph):
 
 def test_a_graph_without_a_store_has_no_threads():
     graph = of(START >> says("a") >> END)
-    for ask in (graph.load("t"), graph.history("t"), graph.branches("t"), graph.fork("t", from_="1-1"), graph.threads()):
+    for ask in (
+        graph.load("t"),
+        graph.history("t"),
+        graph.branches("t"),
+        graph.fork("t", from_="1-1"),
+        graph.threads(),
+    ):
         with pytest.raises(GraphConfigError, match="state_store="):
             run(ask)
 

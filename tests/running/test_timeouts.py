@@ -66,61 +66,6 @@ def test_a_node_within_its_timeout_is_not_disturbed(is_async):
     assert both(of(START >> does("a", body, timeout=30) >> END), {}).state.n == 1
 
 
-@pytest.mark.parametrize("what", ["emit", "once", "cache", "interrupt"])
-def test_the_context_of_a_node_left_behind_refuses_everything_that_would_be_recorded(what, release, store):
-    met: list[BaseException] = []
-    over = threading.Event()
-    uses: dict[str, Any] = {
-        "emit": lambda ctx: ctx.emit("late"),
-        "once": lambda ctx: ctx.once("late", lambda: 1),
-        "cache": lambda ctx: ctx.cache,
-        "interrupt": lambda ctx: interrupt("late?", id="late"),
-    }
-
-    def slow(state: Log, ctx: NodeContext):
-        soon(release)
-        try:
-            uses[what](ctx)
-        except BaseException as error:
-            met.append(error)
-        finally:
-            over.set()
-
-    graph = of(START >> does("slow", slow, timeout=0.02) >> END, state_store=store)
-    with pytest.raises(NodeTimeoutError):
-        graph.invoke({}, thread_id="t")
-    before = store.read("t", "main")
-    release.set()
-    soon(over)
-
-    assert [type(error) for error in met] == [RuntimeError]
-    assert what in str(met[0])
-    assert store.read("t", "main") == before
-
-
-def test_a_call_that_was_inside_once_at_the_limit_records_nothing(release, store):
-    over = threading.Event()
-    met: list[BaseException] = []
-
-    def slow(state: Log, ctx: NodeContext):
-        try:
-            ctx.once("pay", lambda: soon(release))
-        except BaseException as error:
-            met.append(error)
-        finally:
-            over.set()
-
-    graph = of(START >> does("slow", slow, timeout=0.02) >> END, state_store=store)
-    with pytest.raises(NodeTimeoutError):
-        graph.invoke({}, thread_id="t")
-    before = store.read("t", "main")
-    release.set()
-    soon(over)
-
-    assert [type(error) for error in met] == [RuntimeError]
-    assert store.read("t", "main") == before
-
-
 def test_a_node_that_timed_out_runs_again_with_its_cache(store):
     seen = []
 

@@ -123,3 +123,34 @@ def test_a_question_that_was_answered_is_not_listed(store: StateStore):
     asked = pause(store, "a:x", "b:y")
     done(store, write(unchanged(asked), Status.INTERRUPTED, closes=("a:x",)))
     assert keys(store.questions()) == ["b:y"]
+
+
+def test_an_expired_question_is_not_listed(store: StateStore, clock: StillClock):
+    ask(store, "one", "a:x", expires_at_ms=clock.wall + 10)
+    ask(store, "two", "b:y", expires_at_ms=clock.wall + 20)
+    ask(store, "three", "c:z")
+    clock.forward(9)
+    assert keys(store.questions()) == ["a:x", "b:y", "c:z"]
+    clock.forward(1)
+    assert keys(store.questions()) == ["b:y", "c:z"]
+    assert store.questions("one") == ()
+    clock.forward(10)
+    assert keys(store.questions()) == ["c:z"]
+
+
+def test_an_expired_question_is_still_one_of_its_branch(store: StateStore, clock: StillClock):
+    ask(store, "t", "a:x", expires_at_ms=clock.wall)
+    assert store.questions() == ()
+    stored = store.read("t", "main")
+    assert stored is not None
+    assert [row.key for row in stored.questions] == ["a:x"]
+
+
+def test_pages_leave_expired_questions_out_and_fill_up(store: StateStore, clock: StillClock):
+    for number in range(6):
+        ask(store, f"t{number}", f"n{number}:q", expires_at_ms=clock.wall + number % 2)
+    page = store.questions(limit=2)
+    assert keys(page) == ["n1:q", "n3:q"]
+    last = page[-1]
+    assert last.question.pause is not None
+    assert keys(store.questions(limit=2, after=(last.question.pause, last.branch_no, last.question.key))) == ["n5:q"]

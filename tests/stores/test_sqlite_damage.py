@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from nodestep.errors import StoreCorruptedError, StoreFormatError
-from nodestep.stores.base import Listed, New, Record, Status, Stored
+from nodestep.stores.base import Audited, AuditRow, Head, Listed, ListedBranch, New, Record, Status, Stored
 from nodestep.stores.sqlite import SQLiteStateStore
-from tests.stores.writing import begin, go_on, pause, seen, write
+from tests.stores.writing import begin, fork, go_on, pause, seen, write
 
 THREADS = [f"thread {number}" for number in range(6)]
 DAMAGED = (StoreCorruptedError, StoreFormatError)
@@ -29,7 +29,10 @@ class Truth:
     records: dict[str, tuple[Record, ...]]
     snapshots: dict[str, dict[int, bytes | None]]
     stored: dict[str, Stored]
+    branches: dict[str, tuple[ListedBranch, ...]]
     questions: tuple[Listed, ...]
+    audits: tuple[Audited, ...]
+    threads: tuple[Head, ...]
 
 
 @pytest.fixture
@@ -41,14 +44,19 @@ def truth(path: Path) -> Truth:
             for step in range(8):
                 snapshot = b"state %d" % step * 9 if step == 4 else None
                 receipt = go_on(store, receipt, thread=thread, record=b"step %d " % step * 9, snapshot=snapshot)
-            go_on(store, receipt, Status.COMPLETED, thread)
+            go_on(store, receipt, Status.COMPLETED, thread, audits=(AuditRow("a:x", thread * 9, "api", "Ann"),))
+        for thread in THREADS:
+            fork(store, seen(store, thread).head, 3, "side", audits=(AuditRow("a:x", None, "page"),))
+        pruned = seen(store, THREADS[4]).head
+        store.prune_rows(pruned.no, 6, [(3, b"state 1"), (5, b"state 3")])
         for number in range(12):
             pause(store, "a:x", "b:y", thread=f"paused {number}")
         stored = {thread: seen(store, thread) for thread in ("paused 3", *THREADS)}
         records = {thread: store.records(thread, "main") for thread in stored}
         snapshots = {thread: {stored[thread].snapshot_sequence: stored[thread].snapshot} for thread in stored}
-        questions = store.questions()
-    return Truth(path.read_bytes(), records, snapshots, stored, questions)
+        branches = {thread: store.branch_rows(thread) for thread in stored}
+        rows = (store.questions(), store.audit_rows(), store.thread_rows())
+    return Truth(path.read_bytes(), records, snapshots, stored, branches, *rows)
 
 
 def answer(call: Callable[[], Any]) -> Any:
@@ -80,11 +88,26 @@ def check(path: Path, truth: Truth) -> int:
                 errors += 1
             open_there = answer(lambda thread=thread: store.questions(thread))  # type: ignore[misc]
             assert open_there in (None, tuple(q for q in truth.questions if q.thread_id == thread))
+            audits = answer(lambda thread=thread: store.audit_rows(thread))  # type: ignore[misc]
+            assert audits in (None, tuple(item for item in truth.audits if item.thread_id == thread))
+            errors += audits is None
+            branches = answer(lambda thread=thread: store.branch_rows(thread))  # type: ignore[misc]
+            assert branches in (None, truth.branches[thread])
         questions = answer(store.questions)
         assert questions in (None, truth.questions)
         errors += questions is None
+        errors += tells_nothing_wrong(store.audit_rows, truth.audits)
+        errors += tells_nothing_wrong(store.thread_rows, truth.threads)
         answer(lambda: store.commit([write(New("g"), thread="new")]))
     return errors
+
+
+def tells_nothing_wrong(page: Callable[[], tuple[Any, ...]], truth: tuple[Any, ...]) -> bool:
+    """Whether a page over all threads is an error. What its table lost, it cannot miss, unlike the page of that thread;
+    what it tells is true and in order."""
+    found = answer(page)
+    assert found is None or list(found) == [item for item in truth if item in found]
+    return found is None
 
 
 def agrees(stored: Stored | None, truth: Truth, thread: str) -> None:
@@ -100,7 +123,7 @@ def agrees(stored: Stored | None, truth: Truth, thread: str) -> None:
         expected.head.updated_at_ms,
     )
     assert stored.snapshot == truth.snapshots[thread].get(stored.snapshot_sequence)
-    assert stored.records == truth.records[thread][stored.snapshot_sequence :]
+    assert stored.records == tuple(r for r in truth.records[thread] if r.sequence > stored.snapshot_sequence)
     assert stored.questions == expected.questions
 
 
@@ -195,6 +218,16 @@ def test_a_damaged_record_is_named_and_the_other_threads_are_readable(path: Path
         "UPDATE questions SET body = CAST('{}' AS BLOB)",
         "UPDATE questions SET pause = pause + 1",
         "UPDATE questions SET assignee = 'Eve'",
+        "UPDATE questions SET thread_id = 'thread 1'",
+        "UPDATE answers SET body = CAST('0' AS BLOB)",
+        "UPDATE answers SET given_by = 'Eve'",
+        "UPDATE answers SET number = number + 100",
+        "UPDATE answers SET branch_no = branch_no + 1",
+        "DELETE FROM answers WHERE given_by = 'Ann'",
+        "UPDATE branches SET pruned_sequence = 0",
+        "UPDATE branches SET fork_sequence = 1 WHERE parent_no IS NOT NULL",
+        "UPDATE branches SET parent_no = NULL",
+        "DELETE FROM snapshots",
         "UPDATE counters SET pause = 0",
         "DELETE FROM counters",
         "DROP TABLE snapshots",

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from nodestep.stores.base import New, Receipt, Refused, StateStore, Status, Write
-from tests.stores.writing import begin, bodies, done, go_on, one, pause, question, seen, unchanged, write
+from nodestep.stores.base import AuditRow, Fenced, ForkOf, New, Receipt, Refused, StateStore, Status, Write
+from tests.stores.writing import begin, bodies, done, go_on, holding, one, pause, question, seen, unchanged, write
 
 THREADS = 8
 
@@ -86,5 +86,70 @@ def test_readers_see_whole_commits_only(store: StateStore):
         for _ in range(30):
             rested = go_on(store, held, Status.INTERRUPTED, opens=(question("a:x"), question("b:y")))
             held = done(store, write(unchanged(rested), closes=("a:x", "b:y")))
+        stop.set()
+        assert all(seen_whole.result() for seen_whole in looks)
+
+
+def test_of_many_forks_of_one_name_at_the_same_time_one_is_made(store: StateStore):
+    begin(store, status=Status.READY)
+    head = seen(store).head
+    for round in range(10):
+        item = write(ForkOf(head.no, 1), Status.UNFINISHED, branch=f"fork-{round}")
+        answers = together(partial(one_of, store, item))
+        assert sum(isinstance(answer, Receipt) for answer in answers) == 1
+    assert len(store.branch_rows("t")) == 11
+
+
+def test_decisions_of_many_threads_are_all_numbered_apart(store: StateStore):
+    def work(number: int) -> None:
+        for n in range(10):
+            begin(store, f"{number}-{n}", Status.READY, audits=(AuditRow("a:x", n, "api"), AuditRow("b:y", n, "api")))
+
+    together(work)
+    numbers = [item.number for item in store.audit_rows(limit=1000)]
+    assert numbers == list(range(1, THREADS * 20 + 1))
+
+
+def test_a_run_and_a_fence_at_the_same_time_have_one_end(store: StateStore):
+    for round in range(10):
+        held = begin(store, f"t{round}")
+        ends = [
+            write(holding(held), Status.COMPLETED, f"t{round}"),
+            write(Fenced(held.no), Status.CANCELLED, f"t{round}"),
+        ]
+        answers = together(lambda number, ends=ends: one(store, ends[number % 2]))  # type: ignore[misc]
+        assert sum(isinstance(answer, Receipt) for answer in answers) == 1
+        assert seen(store, f"t{round}").head.sequence == 2
+
+
+def test_threads_are_deleted_and_made_again_at_the_same_time(store: StateStore):
+    def work(number: int) -> None:
+        for n in range(10):
+            pause(store, thread=f"t{number}")
+            if n < 9:
+                assert len(store.delete_rows(f"t{number}")) == 1
+
+    together(work)
+    assert sorted(head.thread_id for head in store.thread_rows()) == [f"t{number}" for number in range(THREADS)]
+    assert len(store.questions(limit=1000)) == THREADS
+
+
+def test_a_reader_finds_a_thread_whole_or_not_at_all(store: StateStore):
+    stop = threading.Event()
+
+    def look() -> bool:
+        while not stop.is_set():
+            stored, listed = store.read("t", "main"), store.questions(limit=1000)
+            if stored is not None and (len(stored.questions), len(stored.records)) != (2, 1):
+                return False
+            if len(listed) not in (0, 2):
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        looks = [pool.submit(look) for _ in range(4)]
+        for _ in range(20):
+            begin(store, status=Status.INTERRUPTED, opens=(question("a:x"), question("b:y")))
+            store.delete_rows("t")
         stop.set()
         assert all(seen_whole.result() for seen_whole in looks)

@@ -73,8 +73,8 @@ def holding(receipt: Receipt) -> Holding:
     return Holding(receipt.no, receipt.epoch, receipt.sequence)
 
 
-def unchanged(receipt: Receipt) -> Unchanged:
-    return Unchanged(receipt.no, receipt.epoch, receipt.sequence)
+def unchanged(read: Receipt | Head) -> Unchanged:
+    return Unchanged(read.no, read.epoch, read.sequence)
 
 
 def go_on(

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import threading
 
-import pytest
-
 from nodestep import (
     END,
     START,
-    FinalEventData,
     InMemoryStateStore,
-    InterruptEventData,
     NodeContext,
     Replace,
-    Resume,
     Send,
     interrupt,
     when,
@@ -148,55 +143,6 @@ def test_several_modes_are_told_together(form):
 
 
 @FORMS
-@pytest.mark.parametrize("modes", ["values", [], ["updates", "debug", "custom"]])
-def test_a_completed_run_ends_with_exactly_one_final_event(form, modes):
-    got = events(form, of(START >> says("a") >> END), {}, modes, thread_id="t")
-
-    assert [event.mode for event in got if event.mode in ("final", "interrupt")] == ["final"]
-    assert got[-1].data == FinalEventData({"n": 0, "log": ["a"]}, "t")
-    assert (got[-1].node, got[-1].task_id) == (None, None)
-
-
-@FORMS
-@pytest.mark.parametrize("modes", ["values", [], ["updates", "debug", "custom"]])
-def test_a_paused_run_ends_with_exactly_one_interrupt_event(form, modes, store):
-    graph = of(START >> says("a") >> [does("ask", ask), says("b")] >> says("c") >> END, state_store=store)
-    got = events(form, graph, {}, modes, thread_id="t")
-
-    assert [event.mode for event in got if event.mode in ("final", "interrupt")] == ["interrupt"]
-    told = got[-1].data
-    assert type(told) is InterruptEventData
-    assert (told.state, told.thread_id, list(told.interrupts)) == ({"n": 0, "log": ["a"]}, "t", ["ask:ok"])
-    assert told.interrupts["ask:ok"].payload == "Approve?"
-
-
-@FORMS
-def test_a_stream_can_answer(form, store):
-    graph = of(START >> does("ask", ask) >> END, state_store=store)
-    graph.invoke({}, thread_id="t")
-
-    got = events(form, graph, None, "updates", thread_id="t", resume=Resume("yes"))
-    assert [event.mode for event in got] == ["updates", "final"]
-    assert got[-1].data.state["log"] == ["yes"]
-
-
-@FORMS
-def test_events_carry_their_run_and_the_last_commit(form, store):
-    graph = of(START >> says("a") >> says("b") >> END, state_store=store)
-    got = events(form, graph, {}, "updates", thread_id="t")
-
-    assert len({event.run_id for event in got}) == 1
-    assert len({event.checkpoint_id for event in got}) == 2
-    assert got[-1].checkpoint_id is not None
-    assert all(event.path == "" for event in got)
-
-
-@FORMS
-def test_a_run_without_a_store_tells_no_checkpoint(form):
-    assert {event.checkpoint_id for event in events(form, of(START >> says("a") >> END), {}, "updates")} == {None}
-
-
-@FORMS
 def test_events_are_copies(form):
     given = {"list": [1]}
 
@@ -241,3 +187,8 @@ def test_a_stream_of_a_graph_without_a_node_to_run_has_its_final_event():
         START >> when(lambda state: False, says("a"), otherwise=END), "a" >> END, state_store=InMemoryStateStore()
     )
     assert [event.mode for event in events("stream", graph, {}, "values", thread_id="t")] == ["final"]
+
+
+@FORMS
+def test_tokens_may_be_asked_for_where_nothing_speaks(form):
+    assert [event.mode for event in events(form, of(START >> says("a") >> END), {}, "tokens")] == ["final"]

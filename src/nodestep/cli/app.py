@@ -15,8 +15,24 @@ from .safe_text import name, shown_lines
 from .shell import PROGRAM
 from .telling import reader_is_gone
 
-COMMANDS: Final = ("demo", "run", "pending", "answer", "draw")
-"""In the order of the help; each is the function of its name in the module of its name."""
+COMMANDS: Final = {
+    "demo": "Graphs",
+    "run": "Graphs",
+    "draw": "Graphs",
+    "threads": "Threads",
+    "show": "Threads",
+    "pending": "Questions",
+    "answer": "Questions",
+    "audit": "Questions",
+    "history": "Time travel",
+    "diff": "Time travel",
+    "fork": "Time travel",
+    "edit": "Time travel",
+    "cancel": "Upkeep",
+    "delete": "Upkeep",
+    "prune": "Upkeep",
+}
+"""In the order of the help, each under its heading there; each is the function of its name in the module of its name."""
 
 USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
     kind for kind in typer.BadParameter.__mro__ if issubclass(kind, Exception) and kind is not Exception
@@ -24,7 +40,7 @@ USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
 """What typer raises for a command line that it cannot read; its releases name the base differently."""
 
 
-def application(commands: Sequence[str] = COMMANDS) -> typer.Typer:
+def application(commands: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
     """The commands as one program. A command's module is loaded with it, so a program of one starts sooner."""
     app = typer.Typer(
         name=PROGRAM,
@@ -37,7 +53,8 @@ def application(commands: Sequence[str] = COMMANDS) -> typer.Typer:
     app.callback()(_program)
     for command in commands:
         function = getattr(import_module(f".commands.{command}", __package__), command)
-        app.command(command, help=_paragraphs(function.__doc__), epilog=epilog())(function)
+        told = _paragraphs(function.__doc__)
+        app.command(command, help=told, epilog=epilog(), rich_help_panel=COMMANDS[command])(function)
     return app
 
 
@@ -71,7 +88,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         _check_utf8(arguments)
         wanted = arguments[0] if arguments else ""
-        app = application((wanted,) if wanted in COMMANDS else COMMANDS)
+        app = application((wanted,) if wanted in COMMANDS else tuple(COMMANDS))
         code = _code_of(app(list(arguments), prog_name=PROGRAM, standalone_mode=False))
         sys.stdout.flush()
         return code

@@ -15,7 +15,7 @@ from .prompts import LeftOpen, as_json, line, yes
 from .safe_text import cut, name, shown_json, shown_lines
 from .schema import SHOWN_CHOICES, Field, Kind, Schema, Shape, spelled
 from .screen import Screen
-from .typed import Unreadable, check, is_one_line, read_line
+from .typed import Unanswerable, Unreadable, check, is_one_line, read_line
 
 STEP: Final = "  "
 DESCRIPTION_CHARACTERS: Final = 300
@@ -28,14 +28,14 @@ class Empty(Enum):
 
     LEAVES_OPEN = ""
     LEAVES_OUT = "optional"
-    IS_NULL = "empty is null"
+    IS_NULL = "empty for null"
     IS_NEEDED = "needed"
     ENDS = "empty ends the list"
 
 
 class Form:
-    """Asks for one value of a schema. Every method raises LeftOpen when the person wants to leave it, and EOFError at the
-    end of input."""
+    """Asks for one value of a schema. Every method raises LeftOpen when the person wants to leave it, EOFError at the end
+    of input, and Unanswerable for a schema that no value fits."""
 
     def __init__(self, screen: Screen, schema: JsonObject) -> None:
         self._screen = screen
@@ -45,8 +45,7 @@ class Form:
         """The answer."""
         shape = self._schema.shape(self._schema.root)
         if not is_one_line(self._schema, shape):
-            self._screen.say(f"{indent}Answer: {self._schema.words(self._schema.root)}")
-            self._screen.say(f"{indent}-j gives any part as JSON, an empty line leaves out what is optional.")
+            self._screen.say(f"{indent}Field by field; -j before a value gives it as JSON.")
         return self._value(self._schema.root, "Answer", indent, Empty.LEAVES_OPEN)
 
     def _value(self, part: Json, label: str, indent: str, empty: Empty, default: tuple[Json, ...] = ()) -> Any:
@@ -138,7 +137,7 @@ class Form:
 
     def _line(self, part: Json, shape: Shape, label: str, indent: str, empty: Empty, default: tuple[Json, ...]) -> Any:
         hint = f"else {_told(default[0])}" if default else empty.value
-        words = self._listed(shape, indent) or self._schema.words(part)
+        words = self._listed(shape, indent) or self._schema.words(part, null=empty is not Empty.IS_NULL)
         prompt = f"{indent}{label} ({words}{', ' if hint else ''}{hint}): "
         while True:
             try:
@@ -153,6 +152,8 @@ class Form:
                     check(self._schema, part, behind_mark[0], label)
                     return behind_mark[0]
                 return read_line(self._schema, part, text, label)
+            except Unanswerable:
+                raise
             except (Refusal, Unreadable) as error:
                 self._tell(error)
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..engine.answer import open_and_expired
+from ..model.event import instant
 from ..model.ids import event_id, interrupt_key
 from ..model.interrupt import Interrupt
 from ..model.json import JsonObject
@@ -35,6 +37,16 @@ class Look:
         status = standing(self.head)
         waits_for, expired = open_and_expired(self.position, self.now_ms)
         return Status.READY if expired and not waits_for and not self.head.live else status
+
+    @property
+    def created_at(self) -> datetime:
+        """When the branch began."""
+        return instant(self.head.created_at_ms)
+
+    @property
+    def updated_at(self) -> datetime:
+        """When the branch's last commit was written."""
+        return instant(self.head.updated_at_ms)
 
     @property
     def last_event(self) -> str:

@@ -34,6 +34,7 @@ AsJson: TypeAlias = Annotated[
         "--json", help="Write one JSON document to standard output, an error as well, and nothing else. Never asks."
     ),
 ]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether it may be done.")]
 WithTraceback: TypeAlias = Annotated[
     bool, typer.Option("--traceback", help="Show the traceback of an error in the graph's own code.")
 ]

@@ -39,15 +39,16 @@ def answer_command(place: Place, question: Interrupt, value: str = "VALUE") -> s
     return command("answer", {**place.options, "--pause": question.pause}, place.thread_id, question.key, value)
 
 
+def what_value_is(questions: Sequence[Interrupt]) -> str:
+    """What may be written for VALUE in the commands that answer these questions."""
+    typed = any(question.answer_schema is not None for question in questions)
+    return f"VALUE is text{', or what its question takes' if typed else ''}; write -j before it for JSON."
+
+
 def run_command(place: Place, target: str, **more: object) -> str:
     """The command that continues the thread."""
     options = {f"--{option}": value for option, value in more.items()}
     return command("run", {**place.options, "--thread": place.thread_id, **options}, first=target)
-
-
-def waiting(questions: Sequence[Interrupt], now_ms: int) -> tuple[Interrupt, ...]:
-    """Those whose deadline has not passed by the store's clock; the others are closed, and recorded so by the next run."""
-    return tuple(question for question in questions if not has_expired(question, now_ms))
 
 
 def has_expired(question: Interrupt, now_ms: int) -> bool:

@@ -18,11 +18,12 @@ from ..model.interrupt import Interrupt
 from ..model.json import JsonObject
 from ..model.limits import MAX_STATE_BYTES, to_json
 from ..model.status import Status
-from ..people import history, inbox
+from ..people import inbox
 from ..stores.base import Head
 from ..stores.sqlite import SQLiteStateStore
 from .asking import Answers
-from .questions import Place, waiting
+from .look import look_at
+from .questions import Place
 from .safe_text import name
 from .screen import Screen
 
@@ -78,13 +79,18 @@ class Runner:
     def paused(self) -> Paused | None:
         """The pause in which the thread stands before anything runs, unless its deadlines let it go on."""
         head = self._head()
-        if head is None or self._store is None or head.live or head.status is not Status.INTERRUPTED:
+        if head is None or self._store is None or head.live:
             return None
-        listed = inbox.pending(self._store, head.thread_id, branch_id=self._branch_id, limit=1000).items
-        questions = waiting(listed, self._store.now_ms())
-        if not questions:
+        look = look_at(self._store, head.thread_id, self._branch_id)
+        if look.status is not Status.INTERRUPTED:
             return None
-        return Paused(head.thread_id, history.load(self._store, head.thread_id, self._branch_id), questions)
+        return Paused(head.thread_id, look.state, look.waiting)
+
+    def rejected(self, paused: Paused) -> Mapping[str, str]:
+        """Why the type of a question refused the answer that it had, by key; nothing where the store is the graph's own."""
+        if self._store is None:
+            return {}
+        return look_at(self._store, paused.thread_id, self._branch_id).rejected
 
     def run(self, initial_state: JsonObject | None) -> Completed | Paused:
         """One call of the graph. Raises RunFailure once the run has begun, else what the graph raises."""

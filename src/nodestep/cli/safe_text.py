@@ -101,16 +101,27 @@ def rows(line: str, width: int) -> Iterator[str]:
     yield ""
 
 
+def fitting(line: str, width: int) -> tuple[str, int]:
+    """As much of a safe line as fits into so many columns, and how many columns that takes."""
+    head = line[: _fitting(line, width)]
+    return head, len(head) if head.isascii() else sum(map(_columns, head))
+
+
 def _fitting(line: str, width: int) -> int:
-    """How many characters fit. Where terminals disagree on a character's width, the wider counts."""
+    """How many characters fit."""
     if line.isascii():
         return width
     columns = 0
     for at, character in enumerate(line):
-        columns += 2 if unicodedata.east_asian_width(character) in "WFA" else 1
+        columns += _columns(character)
         if columns > width:
             return at
     return len(line)
+
+
+def _columns(character: str) -> int:
+    """Where terminals disagree on a character's width, the wider counts."""
+    return 2 if unicodedata.east_asian_width(character) in "WFA" else 1
 
 
 def _pieces(text: str, *, keep_lines: bool, as_json: bool) -> Iterator[str]:

@@ -7,12 +7,12 @@ nowhere, and a schema that says more than is understood here asks for JSON, whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Final
 
 from ..model.json import Json, JsonObject
-from .safe_text import cut, name, shown, shown_json
+from .safe_text import cut, name, shown_drawing, shown_json
 
 MAX_REFERENCES: Final = 20
 """Of references and choices inside choices, so many are followed before a schema counts as too tangled."""
@@ -168,9 +168,11 @@ class Schema:
 
     # in words
 
-    def words(self, schema: Json) -> str:
-        """What is asked for, in a few safe words: `yes or no`, `number, at least 0`, `object with street, zip`."""
-        return self._words(self.shape(schema), 3)
+    def words(self, schema: Json, *, null: bool = True) -> str:
+        """What is asked for, in a few safe words: `yes or no`, `number, at least 0`, `object with street, zip`. Without
+        `null` the choice of null is not told."""
+        shape = self.shape(schema)
+        return self._words(shape if null else replace(shape, nullable=False), 3)
 
     def _words(self, shape: Shape, depth: int) -> str:
         match shape.kind:
@@ -188,6 +190,8 @@ class Schema:
                 told = _some([spelled(choice) for choice in shape.schema["enum"]], "or")
             case Kind.CONSTANT:
                 told = spelled(shape.schema["const"])
+            case Kind.JSON:
+                told = "text, or JSON behind -j" if self.takes_text(shape.schema) else "JSON"
             case kind:
                 told = _NAMES[kind]
         rules = ", ".join(_rules(shape.schema))
@@ -215,7 +219,6 @@ _NAMES: Final = {
     Kind.NUMBER: "number",
     Kind.TEXT: "text",
     Kind.NULL: "null",
-    Kind.JSON: "JSON",
 }
 _BOUNDS: Final = (
     ("minimum", "at least {}"),
@@ -237,7 +240,9 @@ def _rules(schema: JsonObject) -> Iterator[str]:
     for key, words in _BOUNDS:
         value = schema.get(key)
         if isinstance(value, str | int | float) and not isinstance(value, bool) and not (is_row and "Items" in key):
-            yield words.format(_short(shown(value) if isinstance(value, str) else shown_json(value)))
+            yield words.format(
+                _short("\\n".join(shown_drawing(value)) if isinstance(value, str) else shown_json(value))
+            )
 
 
 def _short(safe: str) -> str:

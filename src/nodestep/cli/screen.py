@@ -13,12 +13,22 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
-from .safe_text import BAR, GOES_ON, in_bars, rows
+from .safe_text import BAR, GOES_ON, fitting, in_bars, rows
 
 Part: TypeAlias = str | tuple[str, str]
 """Text, or text and a style of rich, such as `("interrupted", "bold yellow")`."""
+
+STYLE_OF_STATUS: Final = {
+    "running": "bold cyan",
+    "unfinished": "bold magenta",
+    "interrupted": "bold yellow",
+    "ready": "bold cyan",
+    "failed": "bold red",
+    "completed": "bold green",
+    "cancelled": "dim",
+}
 
 
 class Screen:
@@ -42,6 +52,23 @@ class Screen:
         """A line of ours."""
         if not self.as_json:
             _write(sys.stdout, parts)
+
+    def row(self, *parts: Part) -> None:
+        """A line of ours of which a terminal shows as much as one of its rows holds; elsewhere all of it."""
+        if self.as_json or not _is_terminal(sys.stdout):
+            self.say(*parts)
+            return
+        left = self.width - 1
+        kept: list[Part] = []
+        for part in parts:
+            text = part if isinstance(part, str) else part[0]
+            head, taken = fitting(text, left)
+            left -= taken
+            if head != text:
+                kept.append(f"{head}…")
+                break
+            kept.append(part)
+        self.say(*kept)
 
     def note(self, *parts: Part) -> None:
         """A line about the way there, on standard error."""

@@ -10,7 +10,7 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..errors import NodestepError
 from .exits import Exit, Refusal, exit_of
 from .safe_text import cut, name, shown, shown_drawing, shown_lines
 from .screen import Screen
+from .wording import in_commands
 
 NOT_THEIRS = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
@@ -32,8 +33,14 @@ MESSAGE_LINES = 60
 
 
 @contextmanager
-def telling(*, as_json: bool, quiet: bool = False, with_traceback: bool = False) -> Iterator[Screen]:
-    """A screen for the work of one command, whose errors are told there and become its exit code."""
+def telling(
+    *,
+    as_json: bool,
+    quiet: bool = False,
+    with_traceback: bool = False,
+    code_of: Callable[[BaseException], Exit] = exit_of,
+) -> Iterator[Screen]:
+    """A screen for the work of one command, whose errors are told there and become its exit code, by `code_of`."""
     screen = Screen(as_json=as_json, quiet=quiet)
     try:
         yield screen
@@ -47,7 +54,7 @@ def telling(*, as_json: bool, quiet: bool = False, with_traceback: bool = False)
             screen.document({"error": {"type": "KeyboardInterrupt", "message": "stopped from the keyboard"}})
         raise typer.Exit(Exit.STOPPED) from None
     except Exception as error:
-        code = exit_of(error)
+        code = code_of(error)
         tell(screen, error, code, with_traceback=with_traceback)
         if screen.as_json:
             screen.document({"error": error_to_json(error, code, with_traceback=with_traceback)})
@@ -90,7 +97,7 @@ def error_to_json(
     """The error for a program."""
     told: dict[str, Any] = {
         "type": "Usage" if isinstance(error, Refusal) else type(error).__name__,
-        "message": str(error),
+        "message": _text(error),
         "exit_code": int(code),
     }
     if node is not None:
@@ -115,8 +122,12 @@ def place(error: BaseException) -> str | None:
     return f"{theirs[-1].filename}:{theirs[-1].lineno} in {theirs[-1].name}"
 
 
+def _text(error: BaseException) -> str:
+    return in_commands(str(error)) if isinstance(error, NodestepError) else str(error)
+
+
 def _message(error: BaseException) -> str:
-    text = str(error) or "(no message)"
+    text = _text(error) or "(no message)"
     head, hidden = cut(text, characters=MESSAGE_CHARACTERS, lines=MESSAGE_LINES)
     return head if not hidden else f"{head}... ({hidden:,} more characters; --json shows all)"
 

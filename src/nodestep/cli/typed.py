@@ -11,14 +11,25 @@ from typing import Any, Final
 
 from ..model.answers import Misfit, check_answer
 from ..model.json import Json
-from .exits import Refusal
+from .exits import Exit, Refusal
 from .prompts import NO, YES
-from .safe_text import shown, shown_json
+from .safe_text import shown_drawing, shown_json
 from .schema import Kind, Schema, Shape, spelled
 from .values import parsed
 
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _SCALARS: Final = (Kind.YES_OR_NO, Kind.WHOLE_NUMBER, Kind.NUMBER, Kind.TEXT, Kind.CHOICE, Kind.CONSTANT)
+
+
+_NO_SCHEMA: Final = "its question's"
+"""Begins what is wrong with a schema rather than with a value."""
+
+
+class Unanswerable(Refusal):
+    """The schema itself is broken, so that no value fits."""
+
+    def __init__(self, finding: str) -> None:
+        super().__init__(f"No answer can be recorded: {finding}. The graph has to ask again.", Exit.REFUSED)
 
 
 class Unreadable(Exception):  # noqa: N818 - a finding, told to whoever typed it
@@ -33,18 +44,20 @@ def is_one_line(schema: Schema, shape: Shape) -> bool:
 
 
 def read_line(schema: Schema, part: Json, text: str, what: str) -> Any:
-    """The value of a line, checked against its part of the schema. Raises Unreadable."""
+    """The value of a line, checked against its part of the schema. Raises Unreadable, and Unanswerable."""
     value = _value(schema, schema.shape(part), text, what)
     check(schema, part, value, what)
     return value
 
 
 def check(schema: Schema, part: Json, value: Any, what: str) -> None:
-    """Raises Unreadable with the rule that a value breaks."""
+    """Raises Unreadable with the rule that a value breaks, Unanswerable for a broken schema."""
     try:
         check_answer(value, schema.part(part))
     except Misfit as error:
-        finding = shown(str(error)).removeprefix("the answer ")
+        if str(error).startswith(_NO_SCHEMA):
+            raise Unanswerable(str(error)) from None
+        finding = "\\n".join(shown_drawing(str(error))).removeprefix("the answer ")
         raise Unreadable(f"{what} {finding}" if finding.startswith("breaks") else f"{what}: {finding}") from None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..errors import InterruptExpiredError, ResumeError, ThreadBusyError, UnknownThreadError
+from ..errors import ResumeError, ThreadBusyError, UnknownThreadError
 from ..model.interrupt import Resume
 from ..model.json import Json
 from ..model.position import Position
@@ -55,13 +55,8 @@ def admit(
     if expired and not questions:
         status = Status.READY
     if resume is not None:
-        if questions:
+        if questions or expired:
             return GoOn(check_answers(position, resume, now_ms), expired)
-        if expired:
-            raise InterruptExpiredError(
-                f"The deadline of {_names(expired)} on thread {thread_id!r} has passed, so the answer was not taken. Nothing "
-                f"ran. invoke(None, thread_id={thread_id!r}) goes on without it."
-            )
         raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {status.value}.{_instead(status)}")
     if has_input:
         _check_takes_input(thread_id, status, questions)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InterruptExpiredError, LimitExceededError, ResumeError, StateStoreError, did_you_mean
-from ..model.answers import Misfit, check_answer
+from ..model.answers import Misfit, by_schema_names, check_answer
 from ..model.interrupt import Resume
 from ..model.json import Json
 from ..model.limits import to_json
@@ -24,15 +24,16 @@ def open_and_expired(position: Position, now_ms: int) -> tuple[tuple[str, ...], 
 
 
 def check_answers(position: Position, resume: Resume, now_ms: int) -> dict[str, Json]:
-    """The answers of a resume as JSON by key. It must answer every question that still waits, and nothing else."""
-    questions, _ = open_and_expired(position, now_ms)
+    """The answers of a resume as JSON by key. It must answer every question that still waits, and nothing else; where only
+    expired ones are left, it raises InterruptExpiredError."""
+    questions, expired = open_and_expired(position, now_ms)
     if resume.answers is None:
         if len(questions) > 1:
             raise ResumeError(
                 f"{len(questions)} questions are open, and one value cannot answer them: {_names(questions)}. Nothing ran. "
                 "Write Resume(answers={key: value, ...})."
             )
-        given: Mapping[str, Any] = {questions[0]: resume.value}
+        given: Mapping[str, Any] = {(questions or expired)[0]: resume.value}
     else:
         given = resume.answers
     answers = check_some(position, given, resume.pause, now_ms)
@@ -89,9 +90,10 @@ def _check_pause(position: Position, given: Mapping[str, Any], pause: int | Mapp
 
 def _checked(asked: OpenQuestion, value: Any) -> Json:
     try:
-        answer = to_json(value, f"the answer to {asked.key!r}")
-        if asked.question.answer_schema is not None:
-            check_answer(answer, asked.question.answer_schema)
+        schema = asked.question.answer_schema
+        answer = to_json(value if schema is None else by_schema_names(value), f"the answer to {asked.key!r}")
+        if schema is not None:
+            check_answer(answer, schema)
     except LimitExceededError:
         raise
     except StateStoreError as error:

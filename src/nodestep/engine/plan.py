@@ -48,7 +48,7 @@ def check_fits(blueprint: Blueprint, position: Position) -> None:
 
 def _names(frame: Frame) -> set[str]:
     """Every node that the frame needs to go on."""
-    names = {task.node for task in frame.due} | set(frame.marks)
+    names = {task.node for task in frame.due}.union(frame.marks, *frame.marks.values())
     for work in frame.work.values():
         if isinstance(work.outcome, Done) and work.outcome.goto:
             names.update(target.node for target in work.outcome.goto if target.node != END)

@@ -32,7 +32,7 @@ from ..model.event import (
 from ..model.ids import split_key
 from ..model.json import Json, JsonObject
 from ..model.outcome import NOTHING, Done
-from ..model.patch import apply
+from ..model.patch import FieldPositions, apply
 from ..model.position import NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
 from ..model.status import Status
 
@@ -43,6 +43,8 @@ class Checkpoint:
 
     state: JsonObject = field(default_factory=dict)
     position: Position = field(default_factory=Position)
+    places: FieldPositions = field(default_factory=dict, repr=False)
+    """Where messages stand in their lists, so that an edit of one need not look at all."""
 
     def apply(self, facts: Iterable[Fact], pause: int | None, at_ms: int) -> None:
         """Go on by one commit."""
@@ -56,10 +58,10 @@ class Checkpoint:
             for task in merge_order(frame.due) if frame.work else ():
                 outcome = frame.work_of(task.id).outcome
                 if isinstance(outcome, Done):
-                    apply(self.state, outcome.patch)
-            apply(self.state, fact.patch)
+                    apply(self.state, outcome.patch, self.places)
+            apply(self.state, fact.patch, self.places)
         elif isinstance(fact, Started | StateUpdated):
-            apply(self.state, fact.patch)
+            apply(self.state, fact.patch, self.places)
 
 
 def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Position:
@@ -92,6 +94,8 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
             return replace(position, status=Status.COMPLETED)
         case Cancelled():
             return Position({ROOT: Frame(position.root.superstep)}, status=Status.CANCELLED)
+        case StateUpdated() if not position.frames:  # the edit that made the thread
+            return Position({ROOT: Frame(0)}, status=Status.COMPLETED)
         case StateUpdated() | Forked():
             return position
 
@@ -102,6 +106,7 @@ def _closed(position: Position, answers: Mapping[str, Json], close: Callable[[Wo
         path, task, question_id = split_key(key)
         frame = position.frames[path]
         work = close(frame.work_of(task), question_id, value)
+        work = replace(work, pauses={**work.pauses, question_id: position.listed[key].pause})
         position = position.with_frame(path, frame.with_work(task, work))
     listed = {key: listing for key, listing in position.listed.items() if key not in answers}
     return replace(position, listed=listed, status=position.status if listed else Status.READY)
@@ -197,6 +202,8 @@ def _work_to_json(work: Work) -> JsonObject:
         out["once"] = dict(work.once)
     if work.expired:
         out["expired"] = list(work.expired)
+    if work.pauses:
+        out["pauses"] = dict(work.pauses)
     return out
 
 
@@ -208,4 +215,5 @@ def _work_from_json(stored: JsonObject) -> Work:
         stored.get("cache"),
         stored.get("once", NOTHING),
         tuple(stored.get("expired", ())),
+        stored.get("pauses", NOTHING),
     )

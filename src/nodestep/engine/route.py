@@ -46,7 +46,7 @@ def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: 
     for task in frame.due:
         goto = done[task.id].goto
         if goto is not None:
-            targets.extend(target for target in goto if target.node != END)
+            targets.extend(Target(now(target.node), target.payload) for target in goto if target.node != END)
             continue
         node = now(task.node)
         if node not in followed:

@@ -24,7 +24,7 @@ from ..model.event import (
 )
 from ..model.ids import event_id, interrupt_key
 from ..model.json import Json
-from ..model.outcome import Asked, Done
+from ..model.outcome import Done
 from ..model.position import Frame, Position
 from .replay import Checkpoint
 
@@ -94,10 +94,9 @@ def _tell(fact: Fact, position: Position, pause: int | None) -> Iterator[Told]:
         case TaskRecorded(task, outcome, path):
             frame = position.frames[path]
             yield from _superstep_start(frame)
-            if isinstance(outcome, Asked):
-                for id, reason in outcome.rejected.items():
-                    key = interrupt_key(path, task, id)
-                    yield Told("answer_rejected", _node_of(frame, task), {"question": key}, message=reason)
+            for id, reason in outcome.rejected.items():
+                key = interrupt_key(path, task, id)
+                yield Told("answer_rejected", _node_of(frame, task), {"question": key}, message=reason)
             if isinstance(outcome, Done):
                 yield Told("node_completed", _node_of(frame, task), outcome.patch)
         case SuperstepCompleted(due, patch, _, path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from .canonical import encode
@@ -42,6 +42,11 @@ def schema_of(answer_type: Any) -> JsonObject:
         raise Misfit(f"the type has no JSON Schema: {type(error).__name__}") from error
 
 
+def by_schema_names(answer: Any) -> Any:
+    """An answer that is a model, as JSON with the names that its schema has: its aliases."""
+    return answer.model_dump(mode="json", by_alias=True) if isinstance(answer, BaseModel) else answer
+
+
 def check_answer(answer: Json, schema: JsonObject) -> None:
     """Raises Misfit where a JSON value does not fit a schema, or the schema is none."""
     # Loaded on first use: most programs never ask for a typed answer.
@@ -58,6 +63,8 @@ def check_answer(answer: Json, schema: JsonObject) -> None:
         error = best_match(validator.iter_errors(answer))
     except SchemaError:
         raise Misfit("its question's answer schema is no JSON Schema") from None
+    except RecursionError:
+        raise Misfit("its question's answer schema refers to itself without end") from None
     except Unresolvable:
         raise Misfit("its question's answer schema refers to something outside itself") from None
     if error is not None:

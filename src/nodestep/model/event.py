@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from .json import Json, JsonObject
@@ -175,15 +175,13 @@ def _question_from_json(stored: JsonObject) -> StoredQuestion:
 def outcome_to_json(outcome: Outcome) -> JsonObject:
     out: JsonObject = {}
     match outcome:
-        case Done(patch, goto, _):
+        case Done(patch, goto):
             if patch:
                 out["patch"] = patch
             if goto is not None:
                 out["goto"] = [t.node if t.payload is None else [t.node, t.payload] for t in goto]
-        case Asked(questions, _, cache, rejected):
+        case Asked(questions, _, cache):
             out["asked"] = [_question_to_json(question) for question in questions]
-            if rejected:
-                out["rejected"] = dict(rejected)
             if cache is not None:
                 out["cache"] = cache
         case Failed(error_type, message, _, cache):
@@ -192,28 +190,26 @@ def outcome_to_json(outcome: Outcome) -> JsonObject:
                 out["cache"] = cache
     if outcome.answers:
         out["answers"] = dict(outcome.answers)
+    if outcome.rejected:
+        out["rejected"] = dict(outcome.rejected)
     return out
 
 
 def outcome_from_json(stored: JsonObject) -> Outcome:
-    answers = stored.get("answers", NOTHING)
+    answers, rejected = stored.get("answers", NOTHING), stored.get("rejected", NOTHING)
     if "asked" in stored:
-        return Asked(
-            tuple(_question_from_json(q) for q in stored["asked"]),
-            answers,
-            stored.get("cache"),
-            stored.get("rejected", NOTHING),
-        )
+        questions = tuple(_question_from_json(question) for question in stored["asked"])
+        return Asked(questions, answers, stored.get("cache"), rejected)
     if "error" in stored:
         error_type, message = stored["error"]
-        return Failed(error_type, message, answers, stored.get("cache"))
+        return Failed(error_type, message, answers, stored.get("cache"), rejected)
     goto = stored.get("goto")
     targets = (
         None
         if goto is None
         else tuple(Target(item) if isinstance(item, str) else Target(item[0], item[1]) for item in goto)
     )
-    return Done(stored.get("patch", NO_PATCH), targets, answers)
+    return Done(stored.get("patch", NO_PATCH), targets, answers, rejected)
 
 
 def fact_to_json(fact: Fact) -> list[Json]:
@@ -298,9 +294,13 @@ def fact_from_json(stored: list[Json]) -> Fact:
     raise ValueError(f"unknown fact {tag!r}")
 
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LAST_INSTANT_MS = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()) * 1000
+
+
 def instant(at_ms: int) -> datetime:
-    """A store's Unix milliseconds as a UTC instant."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC)
+    """A store's Unix milliseconds as a UTC instant; what lies beyond the calendar is its last instant."""
+    return EPOCH + timedelta(milliseconds=min(at_ms, LAST_INSTANT_MS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,14 +45,14 @@ class Interrupt:
     node: str
     task_id: str
     payload: Any
-    thread_id: str | None = field(default=None, compare=False)
-    branch_id: str = field(default="main", compare=False)
-    graph: str | None = field(default=None, compare=False)
+    thread_id: str | None = field(default=None, compare=False, repr=False)
+    branch_id: str = field(default="main", compare=False, repr=False)
+    graph: str | None = field(default=None, compare=False, repr=False)
     pause: int | None = field(default=None, compare=False)
-    answer_schema: JsonObject | None = field(default=None, compare=False)
-    assignee: str | None = field(default=None, compare=False)
-    asked_at: datetime | None = field(default=None, compare=False)
-    expires_at: datetime | None = field(default=None, compare=False)
+    answer_schema: JsonObject | None = field(default=None, compare=False, repr=False)
+    assignee: str | None = field(default=None, compare=False, repr=False)
+    asked_at: datetime | None = field(default=None, compare=False, repr=False)
+    expires_at: datetime | None = field(default=None, compare=False, repr=False)
 
 
 def check_pause(pause: Any) -> None:

@@ -36,17 +36,18 @@ class StoredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The node returned. `goto` is `None` where the task follows the graph's edges; `answers` are those of hooks."""
+    """The node returned. `goto` is `None` where the task follows the graph's edges; `answers` are those of hooks.
+    `rejected` tells, by question id, why the type of a question refused an answer that was accepted before."""
 
     patch: Patch = field(default_factory=lambda: NO_PATCH)
     goto: tuple[Target, ...] | None = None
     answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The node asked questions that nobody answered yet. `rejected` tells, by question id, why the type of a question
-    refused an answer that was accepted before: that question is asked anew."""
+    """The node asked questions that nobody answered yet; one whose answer was `rejected` is asked anew."""
 
     questions: tuple[StoredQuestion, ...]
     answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
@@ -62,6 +63,7 @@ class Failed:
     message: str
     answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     cache: JsonObject | None = None
+    rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
 
 Outcome: TypeAlias = Done | Asked | Failed

@@ -31,13 +31,15 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Work:
     """What is recorded of one due task. `answers`, `expired`, `cache` and `once` outlive pauses, failures, crashes and
-    forks; `expired` holds the ids of questions whose deadline passed without a default."""
+    forks; `expired` holds the ids of questions whose deadline passed without a default, `pauses` the pause of each question
+    that a person answered."""
 
     outcome: Outcome | None = None
     answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     cache: JsonObject | None = None
     once: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     expired: tuple[str, ...] = ()
+    pauses: Mapping[str, int] = field(default_factory=lambda: NOTHING)
 
     def open_questions(self) -> tuple[StoredQuestion, ...]:
         """What this task asked and nobody answered yet, in the order asked."""
@@ -46,9 +48,11 @@ class Work:
         return tuple(q for q in self.outcome.questions if q.id not in self.answers and q.id not in self.expired)
 
     def with_outcome(self, outcome: Outcome) -> Work:
-        answers = {**self.answers, **outcome.answers} if outcome.answers else self.answers
-        if isinstance(outcome, Asked) and outcome.rejected:
+        answers = self.answers
+        if outcome.rejected:
             answers = {id: answer for id, answer in answers.items() if id not in outcome.rejected}
+        if outcome.answers:
+            answers = {**answers, **outcome.answers}
         cache = self.cache if isinstance(outcome, Done) or outcome.cache is None else outcome.cache
         return replace(self, outcome=outcome, answers=answers, cache=cache)
 

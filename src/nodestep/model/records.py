@@ -33,9 +33,9 @@ class ThreadRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """One decision about one question: what, by whom, why, when and from where (`"api"`, `"cli"`, `"page"`, `"hook"` or
-    `"expiry"`). `pause` numbers the pause that showed the question, `None` for one that a hook answered; `rejected` tells
-    why the answer's type refused it after it was accepted."""
+    """One decision about one question: what, by whom, why, when and from where (`"api"`, `"cli"`, `"page"`, `"hook"`,
+    `"expiry"`, or `"type"` where the answer's type refused what was accepted before, and `rejected` tells why). `pause`
+    numbers the pause that showed the question, `None` for one that a hook answered."""
 
     thread_id: str
     branch_id: str

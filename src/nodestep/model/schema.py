@@ -207,6 +207,8 @@ class StateSchema(Generic[S]):
                 f"{self.name} needs {', '.join(map(repr, missing))}, which {writer} does not give. Pass it with the first "
                 "input of a thread, or give the field a default."
             )
+        if self.fields:
+            values = {name: values[name] for name in self.fields if name in values}
         return values, patch
 
     def _whole(self, value: Any, seed: str, writer: str) -> tuple[dict[str, Any], Patch]:

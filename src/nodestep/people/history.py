@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..engine.replay import Checkpoint, record_from_bytes
-from ..engine.tell import tell
-from ..errors import UnknownThreadError
+from ..engine.replay import Checkpoint
+from ..errors import ThreadBusyError, UnknownThreadError
 from ..model.event import History, HistoryEvent
 from ..model.json import JsonObject
 from ..model.limits import check_id
 from ..stores.base import StateStore
-from .reading import load_branch
+from .reading import load_branch, tell_record
 
 PAGE = 1000
+TRIES = 3
 
 
 def exists(store: StateStore, thread_id: str, branch_id: str = "main") -> bool:
@@ -24,26 +24,33 @@ def exists(store: StateStore, thread_id: str, branch_id: str = "main") -> bool:
 def history(store: StateStore, thread_id: str, branch_id: str = "main") -> History:
     """Every event of the branch that was not pruned, oldest first, those before its fork included. Raises
     UnknownThreadError."""
-    if not exists(store, thread_id, branch_id):
-        raise UnknownThreadError(thread_id, branch_id)
+    check_id("thread_id", thread_id)
+    check_id("branch_id", branch_id)
+    for _ in range(TRIES):
+        head = store.head(thread_id, branch_id)
+        if head is None:
+            raise UnknownThreadError(thread_id, branch_id)
+        found = _read_all(store, thread_id, branch_id)
+        now = store.head(thread_id, branch_id)
+        if found is not None and now is not None and now.no == head.no:
+            return found
+    raise ThreadBusyError(f"Thread {thread_id!r} was pruned or made anew while its history was read; read it again.")
+
+
+def _read_all(store: StateStore, thread_id: str, branch_id: str) -> History | None:
+    """The history page by page, or `None` where one does not follow on the last."""
     events: list[HistoryEvent] = []
     checkpoints: list[str] = []
     first = store.records(thread_id, branch_id, limit=1)
-    after = first[0].sequence - 1 if first else 0
-    pruned = after > 0
-    checkpoint = load_branch(store, thread_id, branch_id, sequence=after).checkpoint if pruned else Checkpoint()
+    if not first:
+        return None
+    after = first[0].sequence - 1
+    checkpoint = load_branch(store, thread_id, branch_id, sequence=after).checkpoint if after else Checkpoint()
     while records := store.records(thread_id, branch_id, after=after, limit=PAGE):
+        if records[0].sequence != after + 1:
+            return None
         for record in records:
-            told = tell(
-                record_from_bytes(record.body),
-                checkpoint,
-                thread_id=thread_id,
-                branch_id=branch_id,
-                branch_no=record.branch_no,
-                sequence=record.sequence,
-                pause=record.pause,
-                at_ms=record.at_ms,
-            )
+            told = tell_record(record, checkpoint, thread_id, branch_id)
             events.extend(told)
             checkpoints.extend(event.id for event in told[-1:])
         after = records[-1].sequence

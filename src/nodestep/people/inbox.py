@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -11,11 +11,12 @@ from ..engine.admit import refuse_running
 from ..engine.answer import check_some, open_and_expired
 from ..engine.replay import advance, record_to_bytes
 from ..errors import GraphConfigError, ResumeError, ThreadBusyError
-from ..model.event import Answered, Expired, Fact
+from ..model.event import Answered
 from ..model.interrupt import Interrupt, check_by_and_note, check_pause
+from ..model.limits import MAX_INT
 from ..model.page import Page
-from ..model.position import Position
-from ..stores.base import AuditRow, Listed, Refused, StateStore, Unchanged, Write
+from ..stores.base import Head, Listed, Refused, StateStore, Unchanged, Write
+from .audit import audits_of, who_was_first
 from .listing import check_limit
 from .reading import load_branch, standing
 from .rows import interrupt_of
@@ -75,11 +76,14 @@ def answer(
         head, position = loaded.head, loaded.checkpoint.position
         if head.live:
             raise refuse_running(thread_id)
-        if not position.open_questions():
-            where = standing(head).value
-            raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {where}. Nothing was recorded.")
         now_ms = store.now_ms()
-        values = check_some(position, answers, pause, now_ms)
+        try:
+            if not position.open_questions():
+                where = standing(head).value
+                raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {where}. Nothing was recorded.")
+            values = check_some(position, answers, pause, now_ms)
+        except ResumeError as error:
+            raise told_who_was_first(error, store, head, tuple(answers)) from None
         still = tuple(key for key in open_and_expired(position, now_ms)[0] if key not in values)
         fact = Answered(values, by, note, source)
         audits = audits_of(position, [fact])
@@ -100,18 +104,13 @@ def answer(
     )
 
 
-def audits_of(position: Position, facts: Iterable[Fact]) -> tuple[AuditRow, ...]:
-    """What the audit keeps of questions that close; `position` is the one before them."""
-    rows: list[AuditRow] = []
-    asked = position.open_questions()
-    for fact in facts:
-        if isinstance(fact, Answered):
-            for key, value in fact.answers.items():
-                rows.append(AuditRow(key, value, fact.source, fact.by, fact.note, position.listed[key].pause))
-        elif isinstance(fact, Expired):
-            for key in fact.keys:
-                rows.append(AuditRow(key, asked[key].question.default, "expiry", pause=position.listed[key].pause))
-    return tuple(rows)
+def told_who_was_first(error: ResumeError, store: StateStore, head: Head, keys: Sequence[str] | None) -> ResumeError:
+    """The error for an answer that came second: it tells who was first. Any other error stays as it is."""
+    first = who_was_first(store, head.thread_id, head.branch_id, keys)
+    if first is None:
+        return error
+    found, _, _ = str(error).partition(" Did you mean")  # the key is no typing error
+    return ResumeError(f"{first} {found}")
 
 
 def _cursor_out(item: Listed) -> str:
@@ -121,6 +120,9 @@ def _cursor_out(item: Listed) -> str:
 def _cursor_in(after: str) -> tuple[int, int, str]:
     try:
         pause, branch_no, key = json.loads(after)
-        return int(pause), int(branch_no), str(key)
+        numbers = type(pause) is int and type(branch_no) is int and min(pause, branch_no) >= 0
+        if numbers and max(pause, branch_no) <= MAX_INT and isinstance(key, str):
+            return pause, branch_no, key
     except (ValueError, TypeError):
-        raise GraphConfigError("pending(after=...) takes the `next` of an earlier page, and this is none.") from None
+        pass
+    raise GraphConfigError("pending(after=...) takes the `next` of an earlier page, and this is none.") from None

@@ -6,11 +6,13 @@ import re
 from dataclasses import dataclass
 
 from ..engine.replay import Checkpoint, record_from_bytes, snapshot_from_bytes
+from ..engine.tell import tell
 from ..errors import UnknownEventError, UnknownThreadError
+from ..model.event import HistoryEvent
 from ..model.limits import check_id
-from ..stores.base import Head, StateStore, Status, Stored
+from ..stores.base import Head, Record, StateStore, Status, Stored
 
-_EVENT_ID = re.compile(r"(\d{1,18})-(\d{1,10})(\.\d{1,10})?")
+_EVENT_ID = re.compile(r"([1-9][0-9]{0,17})-([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +53,39 @@ def load_branch(
 
 def sequence_of(store: StateStore, thread_id: str, branch_id: str, event: str) -> int:
     """The commit at which an event left the branch. An event inside a commit stands for the commit before it, since a
-    commit happens as a whole."""
+    commit happens as a whole. Raises UnknownThreadError or UnknownEventError."""
+    if store.head(thread_id, branch_id) is None:
+        raise UnknownThreadError(thread_id, branch_id)
     match = _EVENT_ID.fullmatch(event) if isinstance(event, str) else None
     if match is not None:
         branch_no, sequence, part = int(match[1]), int(match[2]), match[3]
-        found = store.records(thread_id, branch_id, after=sequence - 1, limit=1) if sequence > 0 else ()
+        found = store.records(thread_id, branch_id, after=sequence - 1, limit=1)
         if found and found[0].branch_no == branch_no and found[0].sequence == sequence:
-            last = sequence if part is None else sequence - 1
-            if last > 0:
-                return last
+            if part is None:
+                return sequence
+            if sequence > 1 and int(part) < _parts(store, thread_id, branch_id, found[0]):
+                return sequence - 1
     raise UnknownEventError(
         f"Branch {branch_id!r} of thread {thread_id!r} has no event {event!r} to go back to, or it was pruned. The ids are "
         "in (await graph.history(thread_id)).checkpoints."
+    )
+
+
+def _parts(store: StateStore, thread_id: str, branch_id: str, record: Record) -> int:
+    """How many events stand inside a commit, before its last."""
+    before = load_branch(store, thread_id, branch_id, sequence=record.sequence - 1).checkpoint
+    return len(tell_record(record, before, thread_id, branch_id)) - 1
+
+
+def tell_record(record: Record, checkpoint: Checkpoint, thread_id: str, branch_id: str) -> list[HistoryEvent]:
+    """The events of one record, taking the checkpoint before it along."""
+    return tell(
+        record_from_bytes(record.body),
+        checkpoint,
+        thread_id=thread_id,
+        branch_id=branch_id,
+        branch_no=record.branch_no,
+        sequence=record.sequence,
+        pause=record.pause,
+        at_ms=record.at_ms,
     )

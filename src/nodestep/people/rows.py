@@ -32,19 +32,19 @@ def question_row(found: OpenQuestion, listing: Listing | None = None) -> Questio
 
 def interrupt_of(item: Listed) -> Interrupt:
     """A listed question as users hold it; its payload is the JSON form."""
-    question, body = item.question, item.question.body
+    _, thread_id, branch_id, graph, (key, body, assignee, expires_at_ms, pause, asked_at_ms) = item
     return Interrupt(
-        question.key,
+        key,
         body["id"],
         body["node"],
         body["task_id"],
         body["payload"],
-        thread_id=item.thread_id,
-        branch_id=item.branch_id,
-        graph=item.graph,
-        pause=question.pause,
-        answer_schema=body.get("schema"),
-        assignee=question.assignee,
-        asked_at=None if question.asked_at_ms is None else instant(question.asked_at_ms),
-        expires_at=None if question.expires_at_ms is None else instant(question.expires_at_ms),
+        thread_id,
+        branch_id,
+        graph,
+        pause,
+        body.get("schema"),
+        assignee,
+        None if asked_at_ms is None else instant(asked_at_ms),
+        None if expires_at_ms is None else instant(expires_at_ms),
     )

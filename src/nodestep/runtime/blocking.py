@@ -154,6 +154,8 @@ def step_by_hand(
 ) -> Generator[StreamEvent, None, T]:
     """Start a driver and run it to its end in this thread, yielding the events of its sink as they come. Closing the
     generator ends the driver at the point where it stands."""
+    # In a context of its own: a generator may be resumed from another one each time.
+    context = contextvars.copy_context()
     driver = start()
     runner: asyncio.Runner | None = None
     closing = False
@@ -162,7 +164,7 @@ def step_by_hand(
     try:
         while True:
             try:
-                request = driver.send(answer) if error is None else driver.throw(error)
+                request = context.run(driver.send, answer) if error is None else context.run(driver.throw, error)
             except StopIteration as end:
                 result: T = end.value
                 if sink is not None and not closing:
@@ -182,22 +184,21 @@ def step_by_hand(
                     continue
                 if runner is None:
                     runner = asyncio.Runner()
-                answer, error = yield from _run(runner, request, None if closing else sink)
+                answer, error = yield from _run(runner, request, context.copy(), None if closing else sink)
             except GeneratorExit:
                 # The consumer has left. The driver is cancelled, and served until it has ended: its hooks are told.
                 closing, error = True, asyncio.CancelledError("the stream was closed")
     finally:
-        driver.close()
+        context.run(driver.close)
         if runner is not None:
             runner.close()
 
 
 def _run(
-    runner: asyncio.Runner, work: Coroutine[Any, Any, T], sink: Sink | None
+    runner: asyncio.Runner, work: Coroutine[Any, Any, T], context: contextvars.Context, sink: Sink | None
 ) -> Generator[StreamEvent, None, tuple[T | None, BaseException | None]]:
     """Run a coroutine in the runner's loop; with a sink, step out of the loop whenever there are events to give. Its error
     is handed back, so that what is raised here comes from the consumer alone."""
-    context = contextvars.copy_context()
     if sink is None:
         try:
             return runner.run(work, context=context), None

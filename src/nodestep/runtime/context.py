@@ -102,7 +102,7 @@ class TaskScope:
     @property
     def writer(self) -> str:
         """How errors name who wrote a value."""
-        return f"node {self.task.node!r}"
+        return f"node {self.node!r}"
 
     # what a node reads
 
@@ -112,7 +112,7 @@ class TaskScope:
 
     @property
     def node(self) -> str:
-        return self.task.node
+        return self.spec.name
 
     @property
     def run_id(self) -> str:
@@ -142,7 +142,7 @@ class TaskScope:
     def context(self) -> Any:
         if self.run.context is None:
             raise ContextNotProvidedError(
-                f"Node {self.task.node!r} reads ctx.context, and this call passed none. Pass it on every call, as in "
+                f"Node {self.node!r} reads ctx.context, and this call passed none. Pass it on every call, as in "
                 "invoke(..., context=...); a paused run's context is not stored."
             )
         return self.run.context
@@ -186,7 +186,7 @@ class TaskScope:
         with BOOKKEEPING:
             if id in self._once_ids:
                 raise GraphExecutionError(
-                    f"Node {self.task.node!r} calls ctx.once with the id {id!r} twice in one run. Give each call its own id."
+                    f"Node {self.node!r} calls ctx.once with the id {id!r} twice in one run. Give each call its own id."
                 )
             self.own("_once_ids", set).add(id)
         for results in (self.once_results, self.work.once):
@@ -196,7 +196,7 @@ class TaskScope:
 
     def _once_result(self, id: str, value: Any) -> Json:
         self.check_open("once")
-        result = to_json(value, f"the result of once({id!r}) in node {self.task.node!r}")
+        result = to_json(value, f"the result of once({id!r}) in node {self.node!r}")
         self.own("once_results", dict)[id] = result
         return result
 
@@ -204,7 +204,7 @@ class TaskScope:
         """Refuse what comes after the task's end."""
         if self.closed:
             raise RuntimeError(
-                f"ctx.{what} of node {self.task.node!r} was used after its task had ended or timed out. Nothing was recorded."
+                f"ctx.{what} of node {self.node!r} was used after its task had ended or timed out. Nothing was recorded."
             )
 
     # what the engine reads
@@ -213,7 +213,7 @@ class TaskScope:
         """The cache to record with a pause or a failure, or `None` where it is as recorded."""
         if self._cache is None:
             return None
-        cache: JsonObject = to_json(self._cache, f"ctx.cache of node {self.task.node!r}")
+        cache: JsonObject = to_json(self._cache, f"ctx.cache of node {self.node!r}")
         return None if cache == (self.work.cache or {}) else cache
 
     def pause(self) -> NoReturn:
@@ -221,7 +221,7 @@ class TaskScope:
         first = next(iter(self.raised.values()), None)
         id = first.question.id if first else ""
         prompt = first.payload if first and isinstance(first.payload, str) else ""
-        signal = GraphInterrupt(interrupt_key(ROOT, self.task.id, id), prompt, self.task.node, self.run.thread_id)
+        signal = GraphInterrupt(interrupt_key(ROOT, self.task.id, id), prompt, self.node, self.run.thread_id)
         self.own("signals", list).append(signal)
         raise signal
 
@@ -234,7 +234,7 @@ class TaskScope:
         run = self.run
         return NodeMiddlewareContext(
             run.blueprint.name,
-            self.task.node,
+            self.node,
             run.schema.view(self.values),
             run.run_id,
             run.thread_id,

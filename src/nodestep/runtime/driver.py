@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from ..hooks.contexts import RunOutcome
 from ..hooks.middleware import GraphHooks
 from ..model.event import Fact, Paused, RunCompleted, RunFailed, SuperstepCompleted
 from ..model.interrupt import Interrupt
-from ..model.limits import MAX_OPEN_QUESTIONS
+from ..model.limits import MAX_OPEN_QUESTIONS, check_size
 from ..model.outcome import Done, Failed
 from ..model.patch import REDUCE, SET, Patch
 from ..model.position import ROOT, Conflict, Position, Task
@@ -183,7 +184,8 @@ async def _pause(run: Run, ends: dict[str, TaskEnd]) -> GraphResult[Any]:
     await run.commit([Paused()], Status.INTERRUPTED, question_rows(run))
     interrupts = open_interrupts(run, ends)
     if run.sink is not None:
-        run.emit("interrupt", InterruptEventData(run.schema.data(run.values), run.thread_id, dict(interrupts)))
+        shown = {key: replace(found, payload=copy.deepcopy(found.payload)) for key, found in interrupts.items()}
+        run.emit("interrupt", InterruptEventData(run.schema.data(run.values), run.thread_id, shown))
     return _result(run, "interrupted", interrupts)
 
 
@@ -210,7 +212,7 @@ async def _merge_and_route(run: Run, ends: dict[str, TaskEnd], lone: TaskEnd | N
         if isinstance(error, InvalidUpdateError):
             run.conflict = Conflict(error.field, error.nodes)
         raise
-    brief = lone is not None and not lone.outcome.answers and lone.task.id not in frame.work
+    brief = lone is not None and lone.task.id not in frame.work and not (lone.outcome.answers or lone.outcome.rejected)
     if brief and lone is not None:
         extra = _joined(done[lone.task.id].patch, extra)
     elif lone is not None:
@@ -242,7 +244,9 @@ async def _commit_superstep(run: Run, values: dict[str, Any], routed: Routed, pa
         facts: list[Fact] = [SuperstepCompleted(routed.due, patch, marks)]
         snapshot = None
         if run.log.wants_snapshot():
-            snapshot = snapshot_to_bytes(run.schema.dump(values), Position({ROOT: after}))
+            state = {**run.schema.dump(values), **run.dropped}
+            snapshot = snapshot_to_bytes(state, Position({ROOT: after}))
+            check_size(len(snapshot), what="The state")
         if routed.due:
             await run.commit(facts, snapshot=snapshot)
         else:
@@ -255,12 +259,12 @@ async def _tell(run: Run, due: tuple[Task, ...], updates: dict[str, Update], rou
     """The events of a superstep, after its commit; then wait until they were taken."""
     assert run.sink is not None
     for task in due:
-        update = updates.get(task.id)
+        update, node = updates.get(task.id), run.blueprint.name_now(task.node)
         written = None if update is None else run.schema.shown(update)
         if run.listens("debug"):
-            run.emit("debug", {"type": "node_output", "update": written}, task.node, task.id)
+            run.emit("debug", {"type": "node_output", "update": written}, node, task.id)
         if run.listens("updates"):
-            run.emit("updates", written, task.node, task.id)
+            run.emit("updates", written, node, task.id)
     if run.listens("debug"):
         run.emit("debug", {"type": "state_merge", "state": run.schema.data(run.values)})
         run.emit("debug", {"type": "routes", "next": [task.id for task in routed.due]})

@@ -16,9 +16,10 @@ from ..model.outcome import Done
 from ..model.position import Frame
 from ..people.reading import replayed, standing
 from ..stores.base import New, Receipt, StateStore, Status, Unchanged, Write
-from .loading import typed_state
+from .loading import new_fields, typed_state
 
 TRIES = 3
+WRITER = "update_state"
 
 
 def update_state(
@@ -34,6 +35,10 @@ def update_state(
     completed, with these values as its state."""
     check_id("thread_id", thread_id)
     check_id("branch_id", branch_id)
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"update_state takes a dict from field to value, not {type(values).__name__}. Nothing was written."
+        )
     for _ in range(TRIES):
         write = _edit(blueprint, store, thread_id, branch_id, values, create)
         (answer,) = store.commit([write])
@@ -55,7 +60,7 @@ def _edit(
     if stored is None:
         if not create or branch_id != "main":
             raise UnknownThreadError(thread_id, branch_id)
-        state = schema.dump(schema.first_state(values))
+        state = schema.dump(schema.first_state(values, writer=WRITER))
         record = record_to_bytes([StateUpdated({"set": state})])
         return Write(thread_id, branch_id, New(blueprint.name), Status.COMPLETED, record)
     head = stored.head
@@ -65,9 +70,11 @@ def _edit(
     frame = checkpoint.position.root
     _check_unwritten(blueprint, frame, values)
     seed = f"{frame.superstep}/edit/{head.sequence}"
-    _, patch = schema.next_state(typed_state(blueprint, checkpoint, thread_id), dict(values), seed)
+    before = typed_state(blueprint, checkpoint, thread_id)
+    _, patch = schema.next_state(before, dict(values), seed, WRITER)
+    facts = [*new_fields(blueprint, checkpoint, before), StateUpdated(patch)]
     guard = Unchanged(head.no, head.epoch, head.sequence)
-    return Write(thread_id, branch_id, guard, standing(head), record_to_bytes([StateUpdated(patch)]))
+    return Write(thread_id, branch_id, guard, standing(head), record_to_bytes(facts))
 
 
 def _check_unwritten(blueprint: Blueprint, frame: Frame, values: Mapping[str, Any]) -> None:
@@ -78,4 +85,4 @@ def _check_unwritten(blueprint: Blueprint, frame: Frame, values: Mapping[str, An
             alone = blueprint.schema.written_alone(blueprint.schema.update_from_patch(outcome.patch))
             for name in values:
                 if name in alone:
-                    raise InvalidUpdateError(name, [task.node, "update_state"], frame.superstep)
+                    raise InvalidUpdateError(name, [task.node, WRITER], frame.superstep)

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, overload
 
-from ..errors import GraphConfigError, GraphExecutionError, InterruptExpiredError, NodestepError, ResumeError
-from ..model.answers import Misfit, as_type, check_answer, schema_of
+from ..errors import GraphConfigError, GraphExecutionError, InterruptExpiredError, ResumeError
+from ..model.answers import Misfit, as_type, by_schema_names, check_answer, schema_of
+from ..model.event import LAST_INSTANT_MS
 from ..model.interrupt import MISSING, Question
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
@@ -110,23 +111,23 @@ def _ask(scope: TaskScope, id: str, question: Question) -> Any:
                 scope.own("rejected", dict)[id] = str(error)
     if id in scope.work.expired:
         raise InterruptExpiredError(
-            f"The question {id!r} of node {scope.task.node!r} passed its deadline without an answer, and it has no default. "
+            f"The question {id!r} of node {scope.node!r} passed its deadline without an answer, and it has no default. "
             "Give it one with interrupt(..., default=...), or catch this error and decide."
         )
     try:
         stored = _stored(scope, id, question)
         answer = _ask_hooks(scope, id, question.payload)
         if answer is not MISSING:
-            answer = _checked(answer, stored.answer_schema, "on_interrupt's answer", scope, id)
+            answer = _checked(answer, stored.answer_schema, f"the on_interrupt answer to {id!r} in node {scope.node!r}")
             scope.own("hook_answers", dict)[id] = answer
             return _given(answer, question)
         if scope.run.store is None:
             raise GraphConfigError(
-                f"Node {scope.task.node!r} asks {id!r}, and nothing can pause without a store. Pass one, as in "
+                f"Node {scope.node!r} asks {id!r}, and nothing can pause without a store. Pass one, as in "
                 "Graph(..., state_store=SQLiteStateStore('threads.db')), and a thread_id."
             )
     except Misfit as error:
-        scope.refuse(ResumeError(f"The answer of a hook to {id!r} in node {scope.task.node!r} was refused: {error}."))
+        scope.refuse(ResumeError(f"The answer of a hook to {id!r} in node {scope.node!r} was refused: {error}."))
     except Exception as error:
         scope.refuse(error)
     scope.own("raised", dict)[id] = Raised(stored, question.payload)
@@ -139,7 +140,7 @@ def _take_id(scope: TaskScope, id: str) -> None:
         with BOOKKEEPING:
             if id in scope.ids:
                 raise GraphExecutionError(
-                    f"Node {scope.task.node!r} asks the id {id!r} twice in one run. Give each question its own id."
+                    f"Node {scope.node!r} asks the id {id!r} twice in one run. Give each question its own id."
                 )
             scope.own("ids", set).add(id)
     except (ValueError, GraphExecutionError) as error:
@@ -152,7 +153,7 @@ def _given(answer: Json, question: Question) -> Any:
 
 
 def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
-    """The first answer of a hook, as JSON; MISSING when every hook leaves the question to a person."""
+    """The first answer of a hook; MISSING when every hook leaves the question to a person."""
     for hook in scope.run.hooks.on_interrupt:
         try:
             answer = hook(scope.hook_context(), payload)
@@ -161,18 +162,18 @@ def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
         except BaseException as error:
             # It passes, and is remembered: a node that catches everything must not go on as if it had an answer.
             scope.fault = GraphExecutionError(
-                f"An on_interrupt hook raised {type(error).__name__} at question {id!r} of node {scope.task.node!r}, and the "
+                f"An on_interrupt hook raised {type(error).__name__} at question {id!r} of node {scope.node!r}, and the "
                 "node caught it. The question is not answered."
             )
             raise
         if answer is not None:
-            return to_json(answer, f"the on_interrupt answer to {id!r} in node {scope.task.node!r}")
+            return answer
     return MISSING
 
 
 def _stored(scope: TaskScope, id: str, question: Question) -> StoredQuestion:
     """The question as data. Raises what is wrong with it."""
-    where = f"question {id!r} in node {scope.task.node!r}"
+    where = f"question {id!r} in node {scope.node!r}"
     schema = None
     if question.answer is not None:
         try:
@@ -182,7 +183,7 @@ def _stored(scope: TaskScope, id: str, question: Question) -> StoredQuestion:
     if question.assignee is not None and (not isinstance(question.assignee, str) or not question.assignee):
         raise GraphExecutionError(f"The assignee= of {where} is a name, not {type(question.assignee).__name__}.")
     has_default = question.default is not MISSING
-    default = _checked(question.default, schema, "the default", scope, id) if has_default else None
+    default = _checked(question.default, schema, f"the default of {where}") if has_default else None
     return StoredQuestion(
         id,
         to_json(question.payload, f"the payload of {where}"),
@@ -194,14 +195,13 @@ def _stored(scope: TaskScope, id: str, question: Question) -> StoredQuestion:
     )
 
 
-def _checked(value: Any, schema: JsonObject | None, what: str, scope: TaskScope, id: str) -> Json:
-    """A value as JSON that fits the schema; raises ResumeError."""
-    name = f"{what} of question {id!r} in node {scope.task.node!r}"
+def _checked(value: Any, schema: JsonObject | None, name: str) -> Json:
+    """A value as JSON that fits the schema; raises ResumeError where it does not, and what is wrong with it as JSON."""
+    answer = to_json(value if schema is None else by_schema_names(value), name)
     try:
-        answer = to_json(value, name)
         if schema is not None:
             check_answer(answer, schema)
-    except (Misfit, NodestepError) as error:
+    except Misfit as error:
         raise ResumeError(f"{name[0].upper()}{name[1:]} was refused: {error}") from None
     return answer
 
@@ -212,9 +212,14 @@ def _deadline_ms(scope: TaskScope, expires: timedelta | datetime | None, where: 
             return None
         case timedelta():
             store = scope.run.store
-            return None if store is None else store.now_ms() + int(expires.total_seconds() * 1000)
+            deadline_ms = max(0, (0 if store is None else store.now_ms()) + int(expires.total_seconds() * 1000))
+            if deadline_ms < LAST_INSTANT_MS:
+                return deadline_ms
+            raise ValueError(
+                f"The expires= of {where} lies beyond the year 9999. Leave it out for a question without end."
+            )
         case datetime() if expires.tzinfo is not None:
-            return int(expires.timestamp() * 1000)
+            return min(int(expires.timestamp() * 1000), LAST_INSTANT_MS)
     raise ValueError(
         f"The expires= of {where} takes a timedelta or an aware datetime, as in timedelta(days=2), not "
         f"{'a naive datetime' if isinstance(expires, datetime) else type(expires).__name__}."

@@ -9,13 +9,15 @@ from typing import Any
 from ..engine.admit import GoOn, admit, admit_unknown, refuse_running
 from ..engine.replay import Checkpoint, advance, record_to_bytes
 from ..engine.route import first_tasks
-from ..errors import ThreadBusyError
+from ..errors import ResumeError, ThreadBusyError
 from ..model.event import Answered, Continued, Expired, Fact, Started
+from ..model.limits import check_size
 from ..model.position import ROOT, Frame
-from ..people.inbox import audits_of
+from ..people.audit import audits_of
+from ..people.inbox import told_who_was_first
 from ..people.reading import replayed, standing
 from ..stores.base import AuditRow, Guard, New, Receipt, Status, Stored, Unchanged, Write
-from .loading import typed_state
+from .loading import dropped_fields, new_fields, typed_state
 from .log import RunLog
 from .routing import chooser
 from .run import Call, Run
@@ -27,7 +29,7 @@ TRIES = 3
 async def begin(run: Run) -> None:
     """Take the run to its first superstep: the branch claimed, the input or the answers in."""
     if run.store is None:
-        run.values = run.schema.first_state(run.call.input)
+        run.values = run.schema.first_state(run.call.input, f"{run.run_id}/input")
         run.frame = Frame(1, first_tasks(run.blueprint, chooser(run, run.values)))
         return
     store = run.store
@@ -58,10 +60,11 @@ class _Claim:
 def _first(run: Run) -> _Claim:
     call = run.call
     admit_unknown(run.thread_id, run.branch_id, call.input is not None and call.resume is None)
-    values = run.schema.first_state(call.input)
+    values = run.schema.first_state(call.input, f"{run.run_id}/input")
     due = first_tasks(run.blueprint, chooser(run, values))
     facts: list[Fact] = [Started(run.run_id, {"set": run.schema.dump(values)}, due)]
     record = record_to_bytes(facts)
+    check_size(len(record), what="The state that the input gives")
     write = Write(run.thread_id, run.branch_id, New(run.blueprint.name), Status.RUNNING, record)
     return _Claim(write, values, Checkpoint(), facts, False, 0, len(record))
 
@@ -73,19 +76,28 @@ def _next(run: Run, stored: Stored) -> _Claim:
         raise refuse_running(run.thread_id)
     checkpoint = replayed(stored)
     has_input = call.input is not None
-    admission = admit(run.thread_id, standing(head), checkpoint.position, run.store.now_ms(), has_input, call.resume)
+    try:
+        admission = admit(
+            run.thread_id, standing(head), checkpoint.position, run.store.now_ms(), has_input, call.resume
+        )
+    except ResumeError as error:
+        if call.resume is None:
+            raise
+        keys = None if call.resume.answers is None else tuple(call.resume.answers)
+        raise told_who_was_first(error, run.store, head, keys) from None
     going_on = isinstance(admission, GoOn)
     values = typed_state(run.blueprint, checkpoint, run.thread_id, to_go_on=going_on)
+    gained = new_fields(run.blueprint, checkpoint, values)
     facts: list[Fact]
     audits: tuple[AuditRow, ...] = ()
     closes: tuple[str, ...] = ()
     if isinstance(admission, GoOn):
-        facts = [*_closings(call, admission), Continued(run.run_id)]
+        facts = [*gained, *_closings(call, admission), Continued(run.run_id)]
         audits = audits_of(checkpoint.position, facts)
         closes = (*admission.answers, *admission.expired)
     else:
-        values, patch = run.schema.next_state(values, call.input, f"{checkpoint.position.root.superstep}/input")
-        facts = [Started(run.run_id, patch, first_tasks(run.blueprint, chooser(run, values)))]
+        values, patch = run.schema.next_state(values, call.input, f"{run.run_id}/input")
+        facts = [*gained, Started(run.run_id, patch, first_tasks(run.blueprint, chooser(run, values)))]
     guard: Guard = Unchanged(head.no, head.epoch, head.sequence)
     write = Write(
         run.thread_id, run.branch_id, guard, Status.RUNNING, record_to_bytes(facts), closes=closes, audits=audits
@@ -120,6 +132,7 @@ def _take(run: Run, claim: _Claim, receipt: Receipt) -> None:
     for fact in claim.facts:
         position = advance(position, fact, receipt.pause, receipt.at_ms)
     run.values = claim.values
+    run.dropped = dropped_fields(run.blueprint, claim.checkpoint)
     run.frame = position.frames[ROOT]
     run.listed = position.listed
     run.resuming = claim.resuming

@@ -29,6 +29,10 @@ class GraphResult(Generic[S]):
     _schema: StateSchema[S] = field(repr=False)
     _values: dict[str, Any] = field(repr=False)
 
+    def __repr__(self) -> str:
+        open_keys = f", interrupts={list(self.interrupts)}" if self.interrupts else ""
+        return f"GraphResult(status={self.status!r}, thread_id={self.thread_id!r}, state={self.state!r}{open_keys})"
+
     @property
     def state(self) -> S:
         """The state as the graph's state type; a copy of your own."""

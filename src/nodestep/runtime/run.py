@@ -16,8 +16,8 @@ from ..model.blueprint import Blueprint
 from ..model.event import Fact, OnceRecorded, Paused, RunFailed, TaskRecorded
 from ..model.ids import interrupt_key
 from ..model.interrupt import Resume
-from ..model.json import Json
-from ..model.outcome import Asked, Outcome
+from ..model.json import Json, JsonObject
+from ..model.outcome import Outcome
 from ..model.position import ROOT, Conflict, Frame, Listing, Position, Task
 from ..model.schema import StateSchema
 from ..stores.base import AuditRow, QuestionRow, StateStore, Status
@@ -62,6 +62,7 @@ class Run:
         self.door = door
         self.sink = sink
         self.values: dict[str, Any] = {}
+        self.dropped: JsonObject = {}
         self.frame = Frame(0)
         self.listed: Mapping[str, Listing] = {}
         self.log: RunLog | None = None
@@ -89,8 +90,9 @@ class Run:
         return None if self.log is None else self.log.checkpoint_id
 
     def seed(self, task: Task) -> str:
-        """What ids of messages without one are derived from: different for every task of the thread."""
-        return f"{self.frame.superstep}/{task.id}"
+        """What ids of messages without one are derived from: the same on every attempt of a task, and different for every
+        other task, branch, thread and run without a store."""
+        return f"{self.origin}/{self.frame.superstep}/{task.id}"
 
     # commits
 
@@ -139,12 +141,11 @@ class Run:
     def note(self, task: str, outcome: Outcome) -> None:
         """Take a task's outcome into the position, to be recorded with the next commit."""
         work = self.frame.work_of(task)
+        for id, reason in outcome.rejected.items():
+            key, answer, pause = interrupt_key(ROOT, task, id), work.answers.get(id), work.pauses.get(id)
+            self.audits.append(AuditRow(key, answer, "type", pause=pause, rejected=reason))
         for id, answer in outcome.answers.items():
             self.audits.append(AuditRow(interrupt_key(ROOT, task, id), answer, "hook"))
-        if isinstance(outcome, Asked):
-            for id, reason in outcome.rejected.items():
-                answer = work.answers.get(id)
-                self.audits.append(AuditRow(interrupt_key(ROOT, task, id), answer, "type", rejected=reason))
         self.frame = self.frame.with_work(task, work.with_outcome(outcome))
         self.unrecorded.append(TaskRecorded(task, outcome))
 
@@ -226,10 +227,10 @@ class Run:
     def emit_custom(self, scope: TaskScope, data: Any) -> None:
         """What `ctx.emit` sends."""
         if self.listens("custom"):
-            self.emit("custom", copy.deepcopy(data), scope.task.node, scope.task.id)
+            self.emit("custom", copy.deepcopy(data), scope.node, scope.task.id)
 
     def emit_node_input(self, scope: TaskScope) -> None:
         """The debug event of a node about to be called."""
         if self.sink is not None and "debug" in self.sink.modes:
             data = {"type": "node_input", "state": self.schema.data(scope.values)}
-            self.emit("debug", data, scope.task.node, scope.task.id)
+            self.emit("debug", data, scope.node, scope.task.id)

@@ -73,7 +73,7 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
         result = await _call(scope, place)
         _check_not_swallowed(scope)
         writes = read_writes(scope, result)
-        return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers), writes.update)
+        return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected), writes.update)
     except GraphInterrupt as signal:
         return _stopped(scope, signal)
     except Exception as error:
@@ -109,7 +109,7 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
         if answer is not None:
             writes = writes.replaced(scope, _replacement("after_node", answer))
     _check_not_swallowed(scope)
-    return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers), writes.update)
+    return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected), writes.update)
 
 
 async def _attempts(scope: TaskScope, place: Place) -> Any:
@@ -186,7 +186,7 @@ def _out_of(group: BaseExceptionGroup[BaseException], scope: TaskScope) -> BaseE
 
 def _made_by_hand(scope: TaskScope) -> GraphExecutionError:
     return GraphExecutionError(
-        f"Node {scope.task.node!r} raised a GraphInterrupt of its own making, which pauses nothing. Call interrupt(payload, "
+        f"Node {scope.node!r} raised a GraphInterrupt of its own making, which pauses nothing. Call interrupt(payload, "
         "id=...) to ask a person."
     )
 
@@ -276,13 +276,13 @@ def _replace_input(scope: TaskScope, answer: Any) -> None:
     value = _replacement("before_node", answer)
     schema = scope.run.schema
     if isinstance(value, Mapping):
-        overlay, _ = schema.take_payload(value, f"before_node of node {scope.task.node!r}")
+        overlay, _ = schema.take_payload(value, f"before_node of node {scope.node!r}")
         scope.values = {**scope.values, **overlay}
     elif isinstance(value, schema.state_type):
-        scope.values = schema.first_state(value)
+        scope.values = schema.first_state(value, writer=f"before_node of node {scope.node!r}")
     else:
         raise GraphExecutionError(
-            f"before_node of node {scope.task.node!r} replaced the input with {type(value).__name__}. Give a dict, which is "
+            f"before_node of node {scope.node!r} replaced the input with {type(value).__name__}. Give a dict, which is "
             f"laid over the state, or a {schema.name}."
         )
 
@@ -307,7 +307,7 @@ def _check_not_swallowed(scope: TaskScope) -> None:
 def _swallowed(scope: TaskScope) -> InterruptSwallowedError:
     asked = ", ".join(repr(id) for id in scope.raised)
     return InterruptSwallowedError(
-        f"Node {scope.task.node!r}, or a hook around it, asked {asked} and caught the pause that interrupt() raised, so its "
+        f"Node {scope.node!r}, or a hook around it, asked {asked} and caught the pause that interrupt() raised, so its "
         "return value was not used. Catch Exception rather than everything, or re-raise GraphInterrupt."
     )
 
@@ -333,7 +333,7 @@ def _failed(scope: TaskScope, error: Exception) -> TaskEnd:
     except Exception as unstorable:
         error.add_note(f"ctx.cache was not saved: {unstorable}")
         cache = None
-    outcome = Failed(type(error).__name__, plain_text(error), scope.hook_answers, cache)
+    outcome = Failed(type(error).__name__, plain_text(error), scope.hook_answers, cache, scope.rejected)
     return TaskEnd(scope.task, outcome, error=error)
 
 

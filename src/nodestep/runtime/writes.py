@@ -38,7 +38,7 @@ class Writes(NamedTuple):
         """The writes with another update, as an `after_node` hook asked for."""
         if value is not None and not isinstance(value, Mapping):
             raise GraphExecutionError(
-                f"after_node of node {scope.task.node!r} replaced the update with {type(value).__name__}; an update is a dict."
+                f"after_node of node {scope.node!r} replaced the update with {type(value).__name__}; an update is a dict."
             )
         return self._replace(as_given=value, update=_validated(scope, value))
 
@@ -52,7 +52,7 @@ def read_writes(scope: TaskScope, result: Any) -> Writes:
         return Writes(changed or None, _validated(scope, changed or None), None)
     if changed:
         raise GraphExecutionError(
-            f"Node {scope.task.node!r} changed {_names(changed)} of its state in place and returned something else, so the "
+            f"Node {scope.node!r} changed {_names(changed)} of its state in place and returned something else, so the "
             "change would be lost. Return the state itself, or an update such as {'field': value}."
         )
     if result is None:
@@ -64,7 +64,7 @@ def read_writes(scope: TaskScope, result: Any) -> Writes:
     targets = _targets(scope, result)
     if targets is None:
         raise GraphExecutionError(
-            f"Node {scope.task.node!r} returned {type(result).__name__}. A node returns a dict, Command, Send, a list of "
+            f"Node {scope.node!r} returned {type(result).__name__}. A node returns a dict, Command, Send, a list of "
             "Send, END, None, or the state object it received."
         )
     return Writes(None, None, targets)
@@ -74,7 +74,7 @@ def _read_command(scope: TaskScope, command: Command) -> Writes:
     update = command.update
     if update is not None and not isinstance(update, Mapping):
         raise GraphExecutionError(
-            f"Node {scope.task.node!r} returned Command(update={type(update).__name__}); an update is a dict."
+            f"Node {scope.node!r} returned Command(update={type(update).__name__}); an update is a dict."
         )
     goto = command.goto
     if goto is None:
@@ -100,17 +100,17 @@ def _target(scope: TaskScope, item: Any) -> Target:
     if name is None or name == START_NAME or name not in nodes:
         shown = repr(name) if name is not None else f"a {type(node).__name__}"
         raise GraphExecutionError(
-            f"Node {scope.task.node!r} sends to {shown}, which is not in the graph. Known nodes: {', '.join(nodes)}."
+            f"Node {scope.node!r} sends to {shown}, which is not in the graph. Known nodes: {', '.join(nodes)}."
             f"{did_you_mean(name, tuple(nodes)) if name else ''}"
         )
     if name not in scope.spec.goto:
         raise GraphExecutionError(
-            f"Node {scope.task.node!r} sends to {name!r} without declaring it. Write @node(goto=[{name}, ...]) so that the "
+            f"Node {scope.node!r} sends to {name!r} without declaring it. Write @node(goto=[{name}, ...]) so that the "
             "graph can be checked and drawn."
         )
     if not isinstance(item, Send) or item.payload is None:
         return Target(name, {} if isinstance(item, Send) else None)
-    _, payload = scope.run.schema.take_payload(item.payload, f"the Send of node {scope.task.node!r}")
+    _, payload = scope.run.schema.take_payload(item.payload, f"the Send of node {scope.node!r}")
     return Target(name, payload)
 
 

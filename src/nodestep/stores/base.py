@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from ..model.json import Json, JsonObject
 from ..model.status import Status as Status
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
+class QuestionRow(NamedTuple):
     """An open question as it is listed. `pause` is `None` until the store has numbered it; `body` is its JSON: `id`,
     `node`, `task_id`, `payload` and what else it carries. Instants are Unix milliseconds by the store's clock."""
 
@@ -107,11 +106,15 @@ class ForkOf:
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """The branch with this number, whoever works on it: the epoch grows, so that an owner finds its lease gone at its next
-    write. The store gives the record the next number itself."""
+    """The branch with this number, unless it is completed or cancelled, whoever works on it: the epoch grows, so that an
+    owner finds its lease gone at its next write. The store gives the record the next number itself; with the status
+    CANCELLED it also closes every question of the branch."""
 
     no: int
 
+
+ENDED: Final = frozenset({Status.COMPLETED, Status.CANCELLED})
+"""Where nothing is left to fence."""
 
 Guard: TypeAlias = New | Unchanged | Holding | ForkOf | Fenced
 
@@ -177,8 +180,7 @@ class Refused:
     head: Head | None
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """An open question with the branch it belongs to."""
 
     branch_no: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from .base import Head, ListedBranch, Status
@@ -61,13 +62,8 @@ def threads(
     connection: Connection, queries: Queries, leases: Leases, wanted: WantedThreads, now_ms: int
 ) -> tuple[Head, ...]:
     """A page of threads, newest first."""
-    found: list[Head] = []
-    for head in _candidates(connection, queries, leases, wanted, now_ms):
-        if len(found) >= wanted.limit:
-            break
-        if wanted.status in (None, head.status):
-            found.append(head)
-    return tuple(found)
+    heads = _candidates(connection, queries, leases, wanted, now_ms)
+    return tuple(islice((head for head in heads if wanted.status in (None, head.status)), max(wanted.limit, 0)))
 
 
 def _candidates(
@@ -78,10 +74,12 @@ def _candidates(
     limit = max(wanted.limit, 0)
     status = None if wanted.status is None else wanted.status.value
     while rows := connection.rows(queries.page_of_threads, (after, limit, now_ms, wanted.graph, status)):
-        for *columns, waits in rows:
+        for *columns, found, waiting in rows:
             branch = BranchRow.with_history(tuple(columns))
-            head = branch.head(leases.live(branch))
-            yield replace(head, status=standing(head, bool(branch.open_questions), bool(waits)))
+            if found != branch.open_questions:
+                raise damaged(branch.questions)
+            live = leases.live(branch)
+            yield branch.head(live, status=standing(Status(branch.status), live, found > 0, waiting > 0))
             after = branch.no
         if len(rows) < limit:
             return

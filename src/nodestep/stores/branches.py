@@ -97,6 +97,11 @@ class BranchRow(NamedTuple):
         """What to call the branch's history in an error."""
         return f"the history of branch {self.branch_id!r} of thread {self.thread_id!r}"
 
+    @property
+    def questions(self) -> str:
+        """The same for its questions."""
+        return f"the questions of branch {self.branch_id!r} of thread {self.thread_id!r}"
+
     def columns(self) -> tuple[str | int | None, ...]:
         """The row as it is stored."""
         checked = self[:_CHECKED]
@@ -117,14 +122,14 @@ class BranchRow(NamedTuple):
             last_id=row_id(self.no, sequence),
         )
 
-    def head(self, live: bool, updated_at_ms: int | None = None) -> Head:
-        """The branch as readers get it; without `updated_at_ms`, as of the last change of its row."""
+    def head(self, live: bool, updated_at_ms: int | None = None, status: Status | None = None) -> Head:
+        """The branch as readers get it; without `updated_at_ms` and `status`, as of the last change of its row."""
         return Head(
             self.no,
             self.thread_id,
             self.branch_id,
             self.graph,
-            Status(self.status),
+            Status(self.status) if status is None else status,
             self.epoch,
             self.sequence,
             live,

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .base import Listed
+from ..model.canonical import decode
+from .base import Listed, QuestionRow
 from .branches import BranchRow
 from .connection import Connection, Values
 from .queries import Queries
+from .question_rows import check_question
 from .reading import Reader
-from .rows import Row, damaged, question_of
+from .rows import Row, damaged
 
 _BEGINNING: Final = (-1, -1, "")
-_PLACE_COLUMNS: Final = 3
-_QUESTION_COLUMNS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +51,25 @@ def questions(connection: Connection, queries: Queries, wanted: Wanted, now_ms: 
         if not branches:
             Reader(connection, queries).check_missing(wanted.thread_id, "")
         rows = connection.rows(queries.page_of_questions_in_thread, (*wanted.values(now_ms), wanted.thread_id))
-    return tuple(map(_listed, rows))
+    return _listed(rows)
 
 
-def _listed(row: Row) -> Listed:
-    """The place that the index tells comes first, then the question's columns, then the branch's."""
-    place, rest = row[:_PLACE_COLUMNS], row[_PLACE_COLUMNS:]
-    if rest[0] is None or rest[_QUESTION_COLUMNS] is None:
-        raise damaged("the index of its open questions")
-    question = question_of(rest[:_QUESTION_COLUMNS])
-    branch = BranchRow.of(rest[_QUESTION_COLUMNS:])
-    if place != (question.pause, branch.no, question.key):
-        raise damaged("the index of its open questions")
-    return Listed(branch.no, branch.thread_id, branch.branch_id, branch.graph, question.row())
+def _listed(rows: list[Row]) -> tuple[Listed, ...]:
+    """The questions of a page. Pages are read often, so their bodies are decoded all at once."""
+    for row in rows:
+        if row[0] != row[3]:
+            raise damaged("the index of its open questions")
+        check_question(row[1:])
+    bodies = decode(b"[%b]" % b",".join(row[-1] for row in rows))
+    return tuple(
+        Listed(no, thread_id, branch_id, graph, QuestionRow(key, body, assignee, expires_at_ms, pause, asked_at_ms))
+        for body, (_, no, key, pause, thread_id, branch_id, graph, assignee, expires_at_ms, asked_at_ms, _, _) in zip(
+            bodies, rows, strict=True
+        )
+    )
 
 
 def _check_count(row: Row) -> None:
     branch, count = BranchRow.of(row[:-1]), row[-1]
     if branch.open_questions != count:
-        raise damaged(f"the questions of branch {branch.branch_id!r} of thread {branch.thread_id!r}")
+        raise damaged(branch.questions)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from heapq import nsmallest
 from itertools import islice
 from typing import NoReturn, Self
@@ -209,9 +208,9 @@ class InMemoryStateStore:
 
 def _standing(branch: Branch, live: bool, now_ms: int) -> Head:
     """The branch's head with the status that a call would find."""
-    head = branch.head(live, branch.changed_at_ms)
     waits = any(question.waits(now_ms) for question in branch.questions.values())
-    return replace(head, status=standing(head, bool(branch.questions), waits))
+    status = standing(branch.status, live, bool(branch.questions), waits)
+    return branch.head(live, branch.changed_at_ms, status)
 
 
 def _refuse_event(branch: Branch, sequence: int) -> NoReturn:

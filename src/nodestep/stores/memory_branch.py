@@ -86,11 +86,10 @@ class Branch:
 
     def leaves(self, other: Branch) -> int | None:
         """The own record of another branch at which this one leaves it, through however many forks."""
-        last, branch = self.sequence, self
-        while branch is not other and branch.parent is not None:
-            last = min(last, branch.fork_sequence)
-            branch = branch.parent
-        return last if branch is other is not self and last > other.fork_sequence else None
+        for branch, end in self.lineage(self.sequence):
+            if branch is other is not self and end > branch.fork_sequence:
+                return end
+        return None
 
     def prune(self, cut: Cut, needed: set[int]) -> bool:
         """Begin where the cut says, if there is a snapshot for every record that is needed before."""
@@ -104,14 +103,14 @@ class Branch:
         self.pruned = cut.first - 1
         return True
 
-    def head(self, live: bool, updated_at_ms: int) -> Head:
+    def head(self, live: bool, updated_at_ms: int, status: Status | None = None) -> Head:
         """The branch as readers get it."""
         return Head(
             self.no,
             self.thread_id,
             self.branch_id,
             self.graph,
-            self.status,
+            self.status if status is None else status,
             self.epoch,
             self.sequence,
             live,

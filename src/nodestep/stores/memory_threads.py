@@ -141,7 +141,8 @@ class Threads:
             case New() | ForkOf():
                 return None
             case Fenced(no):
-                return branch if branch.no == no else None
+                over = branch.status in (Status.COMPLETED, Status.CANCELLED)
+                return branch if branch.no == no and not over else None
             case Unchanged(no, epoch, sequence):
                 free = not self.live(branch)
             case Holding(no, epoch, sequence):

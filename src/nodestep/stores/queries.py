@@ -49,7 +49,6 @@ class Queries:
     add_sweep: str
     next_sweep: str
     end_sweep: str
-    has_branch: str
     records_to_free: str
     free_records: str
     snapshots_to_free: str

@@ -15,8 +15,9 @@ from .branches import BranchRow
 from .connection import Connection
 from .lineage import Part, lineage, pruned_upto
 from .queries import Queries
+from .question_rows import question_of
 from .questions import KeptQuestion
-from .rows import damaged, question_of, record_of, row_id, snapshot_of
+from .rows import damaged, record_of, row_id, snapshot_of
 
 _UNLIMITED: Final = -1
 _LAST_ID: Final = (1 << 63) - 1
@@ -140,7 +141,7 @@ class Reader:
     def _questions(self, branch: BranchRow) -> tuple[KeptQuestion, ...]:
         questions = [question_of(row) for row in self._rows(self._queries.questions_of_branch, (branch.no,))]
         if len(questions) != branch.open_questions:
-            raise damaged(f"the questions of branch {branch.branch_id!r} of thread {branch.thread_id!r}")
+            raise damaged(branch.questions)
         questions.sort(key=lambda question: (question.pause, question.key))
         return tuple(questions)
 

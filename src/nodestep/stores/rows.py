@@ -1,7 +1,7 @@
 """Rows of the tables as values, each checked against the checksum that it was stored with.
 
 A checksum covers what a reader takes from its row, so a flipped bit is found before it is believed. Knows the columns
-and no SQL. Rows of branches are in `branches.py`.
+and no SQL. Rows of branches are in `branches.py`, those of questions in `question_rows.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from zlib import crc32
 from ..errors import StoreCorruptedError
 from .answers import KeptAnswer
 from .base import Record
-from .questions import KeptQuestion
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -89,21 +88,6 @@ def snapshot_of(row: Row) -> tuple[int, bytes]:
     if type(body) is not bytes or body_checksum(body, id) != stored_checksum:
         raise damaged(f"snapshot {id & LAST_SEQUENCE} of branch number {id >> SEQUENCE_BITS}")
     return id & LAST_SEQUENCE, body
-
-
-def question_of(row: Row) -> KeptQuestion:
-    """The value of a row of `questions`."""
-    no, key, pause, assignee, expires_at_ms, asked_at_ms, stored_checksum, body = row
-    fields = (no, key, pause, assignee, expires_at_ms, asked_at_ms)
-    if type(body) is not bytes or body_checksum(body, *fields) != stored_checksum:
-        raise damaged(f"question {key!r} of branch number {no!r}")
-    return KeptQuestion(key, body, assignee, expires_at_ms, pause, asked_at_ms)
-
-
-def question_columns(no: int, question: KeptQuestion) -> tuple[str | int | bytes | None, ...]:
-    """A question as it is stored."""
-    fields = (no, question.key, question.pause, question.assignee, question.expires_at_ms, question.asked_at_ms)
-    return (*fields, body_checksum(question.body, *fields), question.body)
 
 
 def answer_of(row: Row) -> tuple[int, KeptAnswer]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Self, TypeVar
 
+from ..errors import StoreBusyError
 from .auditing import answers
 from .base import Audited, Head, Holding, Listed, ListedBranch, Receipt, Record, Refused, Status, Stored, Write
 from .branch_listing import WantedThreads, listed_branches, threads
@@ -207,13 +209,19 @@ class SqlStateStore:
             return self._database.write(work)
 
     def _sweep(self) -> None:
-        """Free what was deleted or pruned. Between the steps, other processes get as much time as each step took."""
+        """Free what was deleted or pruned. Between the steps, other processes get as much time as each step took. A lock
+        that another holds for too long leaves the rest to the next sweep."""
         sweeping = Sweeping(self._queries)
-        while True:
-            begun = time.monotonic()
-            if not self._change(sweeping.step):
-                return
+        with suppress(StoreBusyError):
+            while self._step(sweeping):
+                pass
+
+    def _step(self, sweeping: Sweeping) -> bool:
+        begun = time.monotonic()
+        more = self._change(sweeping.step)
+        if more:
             time.sleep(time.monotonic() - begun)
+        return more
 
     def _read_counters(self, connection: Connection) -> Counters:
         return Counters.of(connection.rows(self._queries.read_counters))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from .base import Head, Status
+from .base import Status
 
 
-def standing(head: Head, asked: bool, waits: bool) -> Status:
-    """`asked` says whether questions are open, `waits` whether one of them has not expired."""
-    if head.live:
+def standing(stored: Status, live: bool, asked: bool, waits: bool) -> Status:
+    """`stored` is the status in its row, `live` whether a lease is held; `asked` says whether questions are open, `waits`
+    whether one of them has not expired."""
+    if live:
         return Status.RUNNING
     if asked and not waits:
         return Status.READY
-    return Status.UNFINISHED if head.status is Status.RUNNING else head.status
+    return Status.UNFINISHED if stored is Status.RUNNING else stored

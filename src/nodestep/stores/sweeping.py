@@ -7,7 +7,7 @@ What is still to be freed stands in the table `sweeps`, so that it is found agai
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -17,6 +17,7 @@ from .branch_listing import branches_of
 from .branches import BranchRow
 from .connection import Connection
 from .leases import Leases
+from .lineage import lineage
 from .pruning import Cut
 from .queries import Queries
 from .reading import Reader
@@ -24,20 +25,19 @@ from .rows import LAST_SEQUENCE, Row, body_checksum, checksum, damaged, row_id
 
 STEP_ROWS: Final = 500
 STEP_BYTES: Final = 4 << 20
-"""What one step frees at most, save a single row that is larger."""
-
-_EVERYTHING: Final = LAST_SEQUENCE + 1
+"""What one step frees at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What is to be freed of one branch: what comes before the sequence `before`, save the snapshots at `kept`."""
+    """What is to be freed of one branch: what comes before the sequence `before`, save the snapshots at `kept`; without
+    `before` everything."""
 
     branch_no: int
-    before: int
+    before: int | None = None
     kept: tuple[int, ...] = ()
 
-    def columns(self) -> tuple[int, int, str, int]:
+    def columns(self) -> tuple[int, int | None, str, int]:
         """The row as it is stored."""
         kept = json.dumps(self.kept, separators=(",", ":"))
         return self.branch_no, self.before, kept, checksum(self.branch_no, self.before, kept)
@@ -50,9 +50,14 @@ class Sweep:
             raise damaged(f"what is to be freed of branch number {no!r}")
         return cls(no, before, tuple(json.loads(kept)))
 
+    @property
+    def end(self) -> int:
+        """The first sequence that stays, of any there can be."""
+        return LAST_SEQUENCE + 1 if self.before is None else self.before
+
     def gaps(self) -> Iterator[tuple[int, int]]:
         """The ranges of ids between the snapshots that are kept."""
-        for low, high in pairwise((-1, *sorted(self.kept), self.before)):
+        for low, high in pairwise((-1, *sorted(self.kept), self.end)):
             if low + 1 < high:
                 yield row_id(self.branch_no, low + 1), row_id(self.branch_no, high - 1)
 
@@ -64,7 +69,7 @@ def delete(connection: Connection, queries: Queries, leases: Leases, thread_id: 
     if not any(head.live for head in heads):
         for row in rows:
             connection.change(queries.drop_branch, (row.no,))
-            connection.change(queries.add_sweep, Sweep(row.no, _EVERYTHING).columns())
+            connection.change(queries.add_sweep, Sweep(row.no).columns())
     return heads
 
 
@@ -94,15 +99,8 @@ _CHECKSUM: Final = BranchRow._fields.index("checksum")
 def _left_at(rows: Sequence[BranchRow], no: int) -> set[int]:
     """The own records of a branch at which others of the thread leave it, through however many forks."""
     by_no = {row.no: row for row in rows}
-    points = set()
-    for row in rows:
-        last, child = LAST_SEQUENCE, row
-        while child.parent_no is not None and child.no != no:
-            last = min(last, child.fork_sequence)
-            child = by_no[child.parent_no]
-        if row.no != no == child.no and last > child.fork_sequence:
-            points.add(last)
-    return points
+    parts = (part for row in rows if row.no != no for part in lineage(row, row.sequence, by_no.get))
+    return {part.last for part in parts if part.no == no and part.first <= part.last}
 
 
 class Sweeping:
@@ -114,48 +112,56 @@ class Sweeping:
 
     def step(self, connection: Connection) -> bool:
         """Free some rows; says whether there may be more to free."""
-        rows = connection.rows(self._queries.next_sweep, (self._from_no,))
-        if not rows:
-            return False
-        sweep = Sweep.of(rows[0])
-        self._from_no = sweep.branch_no
-        if not any(free(connection, sweep) for free in self._kinds(connection, sweep)):
-            connection.change(self._queries.end_sweep, (sweep.branch_no, sweep.columns()[-1]))
-            self._from_no = sweep.branch_no + 1
+        room = _Room()
+        while not room.full:
+            rows = connection.rows(self._queries.next_sweep, (self._from_no,))
+            if not rows:
+                return False
+            sweep = Sweep.of(rows[0])
+            self._from_no = sweep.branch_no
+            self._free(connection, sweep, room)
+            if not room.full:
+                connection.change(self._queries.end_sweep, (sweep.branch_no, sweep.columns()[-1]))
+                self._from_no += 1
+                room.rows -= 1
         return True
 
-    def _kinds(self, connection: Connection, sweep: Sweep) -> tuple[Callable[[Connection, Sweep], bool], ...]:
-        if connection.rows(self._queries.has_branch, (sweep.branch_no,)):
-            return self._records, self._snapshots
-        return self._records, self._snapshots, self._questions, self._answers
+    def _free(self, connection: Connection, sweep: Sweep, room: _Room) -> None:
+        """Free what is to be freed of a branch, as far as there is room."""
+        for select, delete, scope in self._parts(sweep):
+            while not room.full and (rows := connection.rows(select, (*scope, room.rows))):
+                connection.change(delete, (scope[0], room.take(rows)))
 
-    def _records(self, connection: Connection, sweep: Sweep) -> bool:
-        low, high = row_id(sweep.branch_no, 0), row_id(sweep.branch_no, sweep.before - 1)
-        rows = connection.rows(self._queries.records_to_free, (low, high, STEP_ROWS))
-        return bool(rows) and connection.change(self._queries.free_records, (low, _end(rows))) > 0
-
-    def _snapshots(self, connection: Connection, sweep: Sweep) -> bool:
-        for low, high in sweep.gaps():
-            rows = connection.rows(self._queries.snapshots_to_free, (low, high, STEP_ROWS))
-            if rows:
-                return connection.change(self._queries.free_snapshots, (low, _end(rows))) > 0
-        return False
-
-    def _questions(self, connection: Connection, sweep: Sweep) -> bool:
-        rows = connection.rows(self._queries.questions_to_free, (sweep.branch_no, STEP_ROWS))
-        return bool(rows) and connection.change(self._queries.free_questions, (sweep.branch_no, _end(rows))) > 0
-
-    def _answers(self, connection: Connection, sweep: Sweep) -> bool:
-        rows = connection.rows(self._queries.answers_to_free, (sweep.branch_no, STEP_ROWS))
-        return bool(rows) and connection.change(self._queries.free_answers, (sweep.branch_no, _end(rows))) > 0
+    def _parts(self, sweep: Sweep) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+        """The queries that find the next rows and that free them, and within what."""
+        named = self._queries
+        whole = row_id(sweep.branch_no, 0), row_id(sweep.branch_no, sweep.end - 1)
+        yield named.records_to_free, named.free_records, whole
+        for gap in sweep.gaps():
+            yield named.snapshots_to_free, named.free_snapshots, gap
+        if sweep.before is None:
+            yield named.questions_to_free, named.free_questions, (sweep.branch_no,)
+            yield named.answers_to_free, named.free_answers, (sweep.branch_no,)
 
 
-def _end(rows: Iterable[Row]) -> int | str:
-    """The key of the last of the rows, each a key and a size, that one step frees."""
-    left = STEP_BYTES
-    end: int | str = 0
-    for key, size in rows:
-        if left < STEP_BYTES and size > left:
-            break
-        end, left = key, left - size
-    return end
+class _Room:
+    """What one step may still free. Its last row may be larger than that."""
+
+    def __init__(self) -> None:
+        self.rows = STEP_ROWS
+        self._bytes = STEP_BYTES
+
+    @property
+    def full(self) -> bool:
+        return self.rows <= 0 or self._bytes <= 0
+
+    def take(self, rows: list[Row]) -> int | str:
+        """The key of the last of these rows, each a key and a size, that there is room for."""
+        end: int | str = rows[0][0]
+        for key, size in rows:
+            if self.full:
+                break
+            end = key
+            self.rows -= 1
+            self._bytes -= size
+        return end

@@ -14,13 +14,13 @@ from .branches import BranchRow, Change
 from .connection import Connection
 from .leases import Leases
 from .queries import Queries
+from .question_rows import question_columns
 from .questions import Opening
 from .reading import Reader
 from .rows import (
     Counters,
     answer_columns,
     body_checksum,
-    question_columns,
     record_checksum,
     row_id,
 )
@@ -122,7 +122,8 @@ class Writer:
             case New() | ForkOf():
                 return None
             case Fenced(no):
-                return branch if branch.no == no else None
+                over = branch.status in (Status.COMPLETED, Status.CANCELLED)
+                return branch if branch.no == no and not over else None
             case Unchanged(no, epoch, sequence):
                 free = not self._leases.live(branch)
             case Holding(no, epoch, sequence):
@@ -163,7 +164,7 @@ class Writer:
             for key in (*write.closes, *(question.key for question in questions)):
                 closed += self._change(self._queries.close_question, (branch.no, key))
         for question in questions:
-            self._change(self._queries.open_question, question_columns(branch.no, question))
+            self._change(self._queries.open_question, question_columns(branch, question))
         return branch.open_questions - closed + len(questions)
 
     def _changed(self, prepared: Prepared, branch: BranchRow, open_questions: int) -> Change:

@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from ...errors import UnknownThreadError
 from ...model.interrupt import Interrupt
 from ...people import inbox
-from ...people.reading import standing
 from ...stores.sqlite import SQLiteStateStore
 from ..files import named, open_existing
 from ..options import After, AsJson, Limit, Store
-from ..questions import MAIN, Place, answer_command, question_to_json, show_question
+from ..questions import MAIN, Place, answer_command, question_to_json, show_question, what_value_is
 from ..safe_text import name
 from ..screen import Screen
 from ..shell import command
@@ -37,7 +35,7 @@ def pending(
     """
     with telling(as_json=as_json) as screen, open_existing(store) as opened:
         page = inbox.pending(opened, thread, graph=graph, assignee=assignee, limit=limit, after=after)
-        stands = None if thread is None else _where_it_stands(opened, thread)
+        stands = None if thread is None or page.items else _where_it_stands(opened, thread)
         if as_json:
             screen.document({"questions": [question_to_json(item) for item in page.items], "next": page.next})
             return
@@ -65,7 +63,7 @@ def _show(screen: Screen, questions: Sequence[Interrupt], file: str, now_ms: int
             shown = (place.thread_id, place.branch_id)
         show_question(screen, question, place, now_ms=now_ms, full=full)
         screen.type(answer_command(place, question), indent="    ")
-    screen.say("\nVALUE is text; write -j before it for JSON.")
+    screen.say(f"\n{what_value_is(questions)}")
 
 
 def _where(file: str, thread: str | None) -> list[str]:
@@ -73,8 +71,7 @@ def _where(file: str, thread: str | None) -> list[str]:
 
 
 def _where_it_stands(store: SQLiteStateStore, thread: str) -> str:
-    """Where the thread stands, so that a mistyped id does not read as "nothing to do"."""
-    head = store.head(thread, MAIN)
-    if head is None:
-        raise UnknownThreadError(thread)
-    return standing(head).value
+    """Where the thread stands, so that a mistyped id does not read as "nothing to do". Raises UnknownThreadError."""
+    from ..look import look_at
+
+    return look_at(store, thread, MAIN).status.value

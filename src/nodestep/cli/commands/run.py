@@ -16,7 +16,16 @@ from ..asking import ask, told_recorded
 from ..exits import Exit, Refusal, exit_of_run
 from ..files import VARIABLE, open_existing
 from ..options import AsJson, Branch, Store, Target, Thread, WithTraceback
-from ..questions import MAIN, Place, answer_command, question_to_json, run_command, show_question, show_state
+from ..questions import (
+    MAIN,
+    Place,
+    answer_command,
+    question_to_json,
+    run_command,
+    show_question,
+    show_state,
+    what_value_is,
+)
 from ..runner import Completed, Paused, RunFailure, Runner
 from ..safe_text import name
 from ..screen import Screen, output_of_users
@@ -163,7 +172,7 @@ class _Work:
         """Ask for the answers and record them; what is still open, or `None`."""
         place = self.again.place(paused.thread_id)
         self._head_line("interrupted", "bold yellow", paused)
-        answers = ask(self.screen, paused.questions, place)
+        answers = ask(self.screen, paused.questions, place, rejected=self.runner.rejected(paused))
         if not answers.values:
             return paused
         still = self.runner.record(place, answers, self.by)
@@ -187,14 +196,17 @@ class _Work:
 
     def _tell_paused(self, end: Paused) -> Exit:
         place = self.again.place(end.thread_id)
+        rejected = self.runner.rejected(end)
         if self.screen.as_json:
             document = self._document("interrupted", end.thread_id, end.state)
-            document["questions"] = [question_to_json(question) for question in end.questions]
+            document["questions"] = [
+                {**question_to_json(question), "rejected": rejected.get(question.key)} for question in end.questions
+            ]
             self.screen.document(document)
             return Exit.INTERRUPTED
         self._head_line("interrupted", "bold yellow", end)
         for question in end.questions:
-            show_question(self.screen, question, place)
+            show_question(self.screen, question, place, rejected=rejected.get(question.key))
             if place.store is not None:
                 self.screen.type(answer_command(place, question), indent="    ")
         if place.store is None:
@@ -202,7 +214,7 @@ class _Work:
                 "The graph's own store keeps the thread; name its file with --store to answer from elsewhere."
             )
             return Exit.INTERRUPTED
-        self.screen.say("VALUE is text; write -j before it for JSON. Then continue with:")
+        self.screen.say(f"{what_value_is(end.questions)} Then continue with:")
         self.screen.type(self.again.command(end.thread_id))
         return Exit.INTERRUPTED
 

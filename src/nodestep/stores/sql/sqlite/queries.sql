@@ -80,8 +80,8 @@ INSERT INTO answers (number, branch_no, at_ms, key, source, given_by, note, paus
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: open_question
-INSERT INTO questions (branch_no, key, pause, assignee, expires_at_ms, asked_at_ms, checksum, body)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
+INSERT INTO questions (branch_no, key, pause, thread_id, branch_id, graph, assignee, expires_at_ms, asked_at_ms, checksum, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: close_question
 DELETE FROM questions WHERE branch_no = ?1 AND key = ?2;
@@ -101,43 +101,38 @@ SELECT id, checksum, body FROM snapshots WHERE id BETWEEN ?1 AND ?2 ORDER BY id 
 SELECT id, at_ms, pause, checksum, body FROM records WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3;
 
 -- name: questions_of_branch
-SELECT branch_no, key, pause, assignee, expires_at_ms, asked_at_ms, checksum, body
+SELECT branch_no, key, pause, thread_id, branch_id, graph, assignee, expires_at_ms, asked_at_ms, checksum, body
 FROM questions WHERE branch_no = ?1;
 
 -- name: page_of_questions
 -- After pause, branch_no, key; then limit and the time now; then the filters branch_id, graph, assignee, asked_before_ms
--- (NULL: any). An entry of the index without its row, or without its branch, passes every filter: it is damage to be
--- told, save for a branch that was deleted and is not swept yet.
-SELECT entry.pause, entry.branch_no, entry.key,
-    q.branch_no, q.key, q.pause, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body,
-    b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
-    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms
+-- (NULL: any). The pause that the index tells comes first. An entry without its row passes every filter: it is damage to
+-- be told. What belongs to a deleted branch is only not swept yet.
+SELECT entry.pause,
+    entry.branch_no, entry.key, q.pause, q.thread_id, q.branch_id, q.graph, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body
 FROM questions entry INDEXED BY questions_by_pause
 LEFT JOIN questions q ON q.branch_no = entry.branch_no AND q.key = entry.key
-LEFT JOIN branches b ON b.no = entry.branch_no
 WHERE (entry.pause, entry.branch_no, entry.key) > (?1, ?2, ?3)
     AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
-    AND (?6 IS NULL OR b.branch_id = ?6 OR b.no IS NULL)
-    AND (?7 IS NULL OR b.graph = ?7 OR b.no IS NULL)
+    AND (?6 IS NULL OR q.branch_id = ?6 OR q.key IS NULL)
+    AND (?7 IS NULL OR q.graph = ?7 OR q.key IS NULL)
     AND (?8 IS NULL OR q.assignee = ?8 OR q.key IS NULL)
     AND (?9 IS NULL OR q.asked_at_ms < ?9 OR q.key IS NULL)
-    AND (b.no IS NOT NULL OR NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.branch_no = entry.branch_no))
+    AND NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.branch_no = entry.branch_no AND s.before IS NULL)
 ORDER BY entry.pause, entry.branch_no, entry.key
 LIMIT ?4;
 
 -- name: page_of_questions_in_thread
 -- The same for one thread, ?10.
-SELECT q.pause, q.branch_no, q.key,
-    q.branch_no, q.key, q.pause, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body,
-    b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
-    b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms
+SELECT q.pause,
+    q.branch_no, q.key, q.pause, q.thread_id, q.branch_id, q.graph, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body
 FROM branches b
 CROSS JOIN questions q ON q.branch_no = b.no
 WHERE b.thread_id = ?10
     AND (q.pause, q.branch_no, q.key) > (?1, ?2, ?3)
     AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
-    AND (?6 IS NULL OR b.branch_id = ?6)
-    AND (?7 IS NULL OR b.graph = ?7)
+    AND (?6 IS NULL OR q.branch_id = ?6)
+    AND (?7 IS NULL OR q.graph = ?7)
     AND (?8 IS NULL OR q.assignee = ?8)
     AND (?9 IS NULL OR q.asked_at_ms < ?9)
 ORDER BY q.pause, q.branch_no, q.key
@@ -161,15 +156,14 @@ WHERE b.thread_id = ?1
 ORDER BY b.no;
 
 -- name: page_of_threads
--- The main branches before number ?1, newest first, at most ?2: each with the id of its own last record, and with
--- whether one of its questions still waits at the time ?3. Then the filters graph and status (NULL: any). A running
--- branch passes for every status that it may have, since only a reader of its lease can tell.
+-- The main branches before number ?1, newest first, at most ?2: each with the id of its own last record, with how many of
+-- its questions are found, and with how many of them still wait at the time ?3. Then the filters graph and status (NULL:
+-- any). A running branch passes for every status that it may have, since only a reader of its lease can tell.
 SELECT b.no, b.thread_id, b.branch_id, b.parent_no, b.fork_sequence, b.pruned_sequence, b.graph, b.created_at_ms,
     b.status, b.epoch, b.known_sequence, b.open_questions, b.answers, b.changed_at_ms, b.checksum, b.owner, b.lease_until_ms,
     (SELECT id FROM records WHERE id BETWEEN b.no << 32 AND (b.no << 32) + 4294967295 ORDER BY id DESC LIMIT 1),
-    EXISTS (
-        SELECT 1 FROM questions q WHERE q.branch_no = b.no AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?3)
-    ) AS waits
+    (SELECT count(*) FROM questions q WHERE q.branch_no = b.no),
+    (SELECT count(*) FROM questions q WHERE q.branch_no = b.no AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?3))
 FROM branches b
 WHERE b.no < ?1 AND b.branch_id = 'main'
     AND (?4 IS NULL OR b.graph = ?4)
@@ -195,7 +189,7 @@ SELECT a.number, a.branch_no, a.at_ms, a.key, a.source, a.given_by, a.note, a.pa
 FROM answers a
 LEFT JOIN branches b ON b.no = a.branch_no
 WHERE a.number > ?1
-    AND (b.no IS NOT NULL OR NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.branch_no = a.branch_no))
+    AND (b.no IS NOT NULL OR NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.branch_no = a.branch_no AND s.before IS NULL))
 ORDER BY a.number
 LIMIT ?2;
 
@@ -235,9 +229,6 @@ SELECT branch_no, before, kept, checksum FROM sweeps WHERE branch_no >= ?1 ORDER
 -- name: end_sweep
 -- Unless it was changed meanwhile: branch_no, checksum.
 DELETE FROM sweeps WHERE branch_no = ?1 AND checksum = ?2;
-
--- name: has_branch
-SELECT 1 FROM branches WHERE no = ?1;
 
 -- name: records_to_free
 -- At most ?3 with ids from ?1 to ?2, in order, each with its size.

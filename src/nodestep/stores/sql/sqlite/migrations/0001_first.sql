@@ -52,10 +52,14 @@ CREATE TABLE snapshots (
     body BLOB NOT NULL
 ) STRICT;
 
+-- The ids and graph of its branch, which never change, stand with each question: so a page of them is read from here alone.
 CREATE TABLE questions (
     branch_no INTEGER NOT NULL,
     key TEXT NOT NULL,
     pause INTEGER NOT NULL,
+    thread_id TEXT NOT NULL,
+    branch_id TEXT NOT NULL,
+    graph TEXT NOT NULL,
     assignee TEXT,
     expires_at_ms INTEGER,
     asked_at_ms INTEGER NOT NULL,
@@ -85,11 +89,11 @@ CREATE TABLE answers (
 
 CREATE INDEX answers_by_branch ON answers (branch_no);
 
--- What is still to be freed of branches that were deleted or pruned: records and snapshots before `before`, save the
--- snapshots whose sequences `kept` lists as JSON; of a branch without a row in `branches`, questions and answers too.
+-- What is still to be freed of branches that were pruned: records and snapshots before `before`, save the snapshots whose
+-- sequences `kept` lists as JSON. Without `before`: of one that was deleted, everything.
 CREATE TABLE sweeps (
     branch_no INTEGER PRIMARY KEY,
-    before INTEGER NOT NULL,
+    before INTEGER,
     kept TEXT NOT NULL,
     checksum INTEGER NOT NULL
 ) STRICT;

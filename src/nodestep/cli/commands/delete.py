@@ -1,0 +1,44 @@
+"""`nodestep delete`: drops a thread for good. Imports no graph."""
+
+from __future__ import annotations
+
+from ...errors import UnknownThreadError
+from ...people import upkeep
+from ...stores.base import ListedBranch
+from ..files import named, open_existing
+from ..look import look_at
+from ..options import AsJson, Named, Store, Yes
+from ..safe_text import name
+from ..sure import is_sure
+from ..telling import telling
+
+
+def delete(thread: Named, store: Store = None, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Delete a thread for good: all its branches, its history, its questions and the account of its answers.
+
+    At a terminal it asks first; elsewhere it needs --yes. A thread that a run works on is not deleted.
+    """
+    with telling(as_json=as_json) as screen, open_existing(store) as opened:
+        rows = opened.branch_rows(thread)
+        if not rows:
+            raise UnknownThreadError(thread)
+        waits = sum(len(look_at(opened, thread, row.head.branch_id).waiting) for row in rows)
+        told = f"Thread {name(thread)} of graph {name(rows[0].head.graph)} goes for good: {_contents(rows, waits)}."
+        is_sure(screen, told, "Delete it?", yes, "delete", {"--store": named(store)}, thread)
+        upkeep.delete(opened, thread)
+        if as_json:
+            branches = [row.head.branch_id for row in rows]
+            screen.document({"thread_id": thread, "deleted": True, "branches": branches})
+            return
+        screen.say(("deleted", "bold green"), f"  thread {name(thread)}")
+
+
+def _contents(rows: tuple[ListedBranch, ...], waits: int) -> str:
+    commits = sum(row.head.sequence - (row.fork_sequence or 0) for row in rows)
+    parts = [
+        "1 branch" if len(rows) == 1 else f"{len(rows)} branches",
+        "1 commit" if commits == 1 else f"{commits:,} commits",
+        "1 open question" if waits == 1 else f"{waits:,} open questions",
+        "and the account of its answers",
+    ]
+    return ", ".join(parts)

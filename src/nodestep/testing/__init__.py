@@ -1,0 +1,7 @@
+"""For tests of programs that use nodestep, and of stores: what nodestep tests itself with."""
+
+from __future__ import annotations
+
+from .dying import DyingStore, StoreDiedError, kill_process
+
+__all__ = ["DyingStore", "StoreDiedError", "kill_process"]

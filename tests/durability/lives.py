@@ -1,0 +1,182 @@
+"""A thread over several lives of a process: each goes on from what is stored, and is killed at one of its writes.
+
+`live` is what a child does. `History` is what a store holds, read without the engine's replay, so that it may judge it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodestep import Graph, Resume, SQLiteStateStore
+from nodestep.engine.replay import record_from_bytes
+from nodestep.model.event import Answered, Paused, RunFailed, Started, SuperstepCompleted, TaskRecorded
+from nodestep.model.ids import idempotency_key
+from nodestep.model.outcome import Asked, Done
+from nodestep.stores.base import Receipt, Record, Refused, StateStore, Status, Write
+from nodestep.testing import DyingStore, kill_process
+from tests.durability.shapes import SHAPES, THREAD, FlakyError, Work
+from tests.persistence.programs.effects import Effects
+
+FORMS = ("invoke", "ainvoke")
+ENDS = ("exit", "kill")
+"""How a process dies: by `os._exit`, which runs no handlers, or by SIGKILL."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """The process dies at its `at`-th write, before it or after it."""
+
+    at: int
+    after: bool
+    how: str = "exit"
+
+
+class Acknowledging:
+    """Notes each commit of a store when its caller is about to hear of it."""
+
+    def __init__(self, store: Any, effects: Effects) -> None:
+        self.store = store
+        self.effects = effects
+
+    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+        answers: list[Receipt | Refused] = self.store.commit(writes)
+        for answer in answers:
+            if isinstance(answer, Receipt):
+                self.effects.do(f"ack:{answer.sequence}")
+        return answers
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+def live(shape: str, path: str, effects: str, form: str, kill: list[Any] | None) -> None:
+    """One life: take the thread to its end from wherever it stands, unless death comes first."""
+    noted = Effects(effects)
+    with SQLiteStateStore(path) as inner:
+        store: Any = Acknowledging(inner, noted)
+        if kill is not None:
+            at, after, how = kill
+            die = kill_process if how == "kill" else lambda: os._exit(137)
+            store = DyingStore(store, at=at, after=after, die=die)
+        finish(SHAPES[shape](store, noted), store, noted, form)
+
+
+def finish(graph: Graph[Work], store: StateStore, effects: Effects, form: str = "invoke") -> None:
+    """Start the thread if need be, answer what it asks, and try again what failed."""
+    for _ in range(20):
+        head = store.head(THREAD, "main")
+        if head is not None and head.status is Status.COMPLETED:
+            return
+        asked = {listed.question.key: listed.question for listed in store.questions(THREAD)}
+        for key, question in asked.items():
+            effects.do(f"answer:{question.pause}:{key}")
+        answers = {key: f"yes to {question.body['payload']}" for key, question in asked.items()}
+        pauses = {key: question.pause or 0 for key, question in asked.items()}
+        resume = Resume(answers=answers, pause=pauses) if asked else None
+        try:
+            call(graph, form, {} if head is None else None, resume)
+        except FlakyError:
+            continue
+    raise AssertionError("the thread does not come to its end")
+
+
+def call(graph: Graph[Work], form: str, given: Any, resume: Resume | None) -> Any:
+    if form == "ainvoke":
+        return asyncio.run(graph.ainvoke(given, thread_id=THREAD, resume=resume))
+    return graph.invoke(given, thread_id=THREAD, resume=resume)
+
+
+@dataclass
+class History:
+    """What the records of a thread say. `done` are the tasks that finished, by their idempotency keys, `ends` how often
+    each finished; questions are named by the pause that showed them and their key."""
+
+    status: Status | None = None
+    last: int = 0
+    log: list[str] = field(default_factory=list)
+    ends: dict[str, int] = field(default_factory=dict)
+    answered: list[tuple[int, str]] = field(default_factory=list)
+    waiting: dict[str, int] = field(default_factory=dict)
+    shown: list[tuple[int, str]] = field(default_factory=list)
+    asked_again: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> set[str]:
+        return set(self.ends)
+
+    @property
+    def open(self) -> set[tuple[int, str]]:
+        return {(pause, key) for key, pause in self.waiting.items()}
+
+
+def history(path: Path) -> History:
+    """What a file holds."""
+    with SQLiteStateStore(path) as store:
+        return history_of(store)
+
+
+def history_of(store: SQLiteStateStore) -> History:
+    head = store.head(THREAD, "main")
+    if head is None:
+        return History()
+    told = History(head.status, head.sequence)
+    _Reading(told, f"{store.id}/{head.no}").read(store.records(THREAD, "main"))
+    listed = {(one.question.pause, one.question.key) for one in store.questions(THREAD)}
+    assert listed == told.open, "what is listed is not what the records say"
+    told.log = asyncio.run(store.load(THREAD))["log"]
+    return told
+
+
+class _Reading:
+    """Walks through records, superstep by superstep."""
+
+    def __init__(self, told: History, origin: str) -> None:
+        self.told = told
+        self.origin = origin
+        self.superstep = 0
+        self.due: tuple[Any, ...] = ()
+        self.asks: dict[str, set[str]] = {}
+        self.answered: set[str] = set()
+
+    def read(self, records: Iterable[Record]) -> None:
+        for record in records:
+            for fact in record_from_bytes(record.body):
+                self._take(fact, record.pause)
+
+    def _take(self, fact: Any, pause: int | None) -> None:
+        match fact:
+            case Started(_, _, due):
+                self._next(due)
+            case SuperstepCompleted(due, _, _, _):
+                for task in self.due:
+                    self.told.ends.setdefault(self._key(task.id), 1)
+                self._next(due)
+            case TaskRecorded(task, Asked(questions), _):
+                self.asks[task] = {f"{task}:{question.id}" for question in questions}
+                self.told.asked_again += self.answered & self.asks[task]
+            case TaskRecorded(task, Done(), _):
+                key = self._key(task)
+                self.told.ends[key] = self.told.ends.get(key, 0) + 1
+                self.asks.pop(task, None)
+            case Answered(answers):
+                self.told.answered += [(self.told.waiting.pop(key), key) for key in answers]
+                self.answered |= answers.keys()
+            case Paused() | RunFailed() if pause is not None:
+                self._show(pause)
+
+    def _next(self, due: tuple[Any, ...]) -> None:
+        self.superstep += 1
+        self.due, self.asks, self.answered = due, {}, set()
+
+    def _key(self, task: str) -> str:
+        return idempotency_key(self.origin, self.superstep, "", task)
+
+    def _show(self, pause: int) -> None:
+        for key in sorted(set().union(*self.asks.values()) - self.answered - self.told.waiting.keys()):
+            self.told.waiting[key] = pause
+            self.told.shown.append((pause, key))

@@ -1,0 +1,48 @@
+"""The graph's timeout is one budget for the time inside the supersteps of a call."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from nodestep import END, START, GraphTimeoutError
+
+from .making import Log, does, of, says
+
+
+def busy(seconds: float) -> None:
+    """Work for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        continue
+
+
+def works(name: str, seconds: float):
+    def body(state: Log):
+        busy(seconds)
+        return {"log": [name]}
+
+    return does(name, body)
+
+
+def test_supersteps_share_the_budget():
+    graph = of(START >> works("a", 0.4) >> works("b", 0.4) >> END, timeout=0.6)
+    stream = graph.stream({}, stream_mode="updates")
+
+    assert next(stream).node == "a"
+    with pytest.raises(GraphTimeoutError):
+        next(stream)
+
+
+def test_time_that_a_consumer_takes_between_supersteps_does_not_count():
+    graph = of(START >> says("a") >> says("b") >> says("c") >> END, timeout=0.6)
+    for _ in graph.stream({}, stream_mode="updates"):
+        busy(0.25)
+
+
+def test_each_call_has_a_budget_of_its_own(store):
+    graph = of(START >> works("a", 0.2) >> works("b", 0.2) >> END, timeout=0.6, state_store=store)
+
+    for _ in range(2):
+        assert graph.invoke({}, thread_id="t").status == "completed"
