@@ -78,10 +78,7 @@ def test_a_dropped_field_is_left_out_and_kept_in_history(store):
     assert run(typed(store, count=(int, 0)).get_state("t", point(graph, "interrupted"))).value.count == 5
 
 
-DROPPED = pytest.mark.xfail(strict=True, reason="bug: dropped-field-and-snapshots")
-
-
-@pytest.mark.parametrize("grows", [False, pytest.param(True, marks=DROPPED)], ids=["short", "long"])
+@pytest.mark.parametrize("grows", [False, True], ids=["short", "long"])
 def test_a_dropped_field_is_still_in_what_is_stored_however_long_the_thread_gets(store, grows):
     typed(store, count=(int, 0)).invoke({"count": 5}, thread_id="t")
     graph = typed(store)

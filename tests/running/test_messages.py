@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import pytest
 from pydantic import Field
 
 from nodestep import END, START, BaseState, Command, Graph, add_messages

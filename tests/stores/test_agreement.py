@@ -17,6 +17,7 @@ from nodestep.stores.base import (
     Fenced,
     ForkOf,
     Guard,
+    Head,
     Holding,
     New,
     StateStore,
@@ -28,11 +29,13 @@ from nodestep.stores.memory import InMemoryStateStore
 from nodestep.stores.sqlite import SQLiteStateStore
 from tests.stores.writing import StillClock, question
 
-THREADS = st.sampled_from(["t", "u"])
-BRANCHES = st.sampled_from(["main", "a", "b", "c"])
-STATUSES = st.sampled_from(list(Status))
+THREADS = st.sampled_from(["t", "t", "t", "u"])
+NAMES = st.sampled_from(["main", "a", "b", "c", "d"])
+STATUSES = st.sampled_from([Status.RUNNING, Status.RUNNING, *Status])
 KEYS = st.sampled_from(["k:1", "k:2", "k:3"])
-SMALL = st.integers(0, 9)
+DEADLINES = st.one_of(st.none(), st.integers(-5, 50))
+CHOICE = st.integers(0, 20)
+SELDOM = st.sampled_from([False] * 9 + [True])
 
 
 class BothStores(RuleBasedStateMachine):
@@ -61,85 +64,94 @@ class BothStores(RuleBasedStateMachine):
         write = Write(thread, branch, guard, status, b"%d" % self.records, **rest)
         self.both("commit", [write])
 
-    def branch(self, thread: str, branch: str) -> tuple[int, int, int]:
-        head = self.memory.head(thread, branch)
-        return (head.no, head.epoch, head.sequence) if head is not None else (1, 1, 1)
+    def one_of(self, choice: int) -> Head:
+        """A branch that is there, or one that is not."""
+        heads = [row.head for thread in ("t", "u") for row in self.memory.branch_rows(thread)]
+        return heads[choice % len(heads)] if heads else NOBODY
 
-    @rule(thread=THREADS, branch=BRANCHES, status=STATUSES, graph=st.sampled_from(["A", "B"]))
-    def begin(self, thread: str, branch: str, status: Status, graph: str) -> None:
-        self.commit(thread, branch, New(graph), status)
+    @rule(thread=THREADS, name=NAMES, status=STATUSES, graph=st.sampled_from(["A", "B"]))
+    def begin(self, thread: str, name: str, status: Status, graph: str) -> None:
+        self.commit(thread, name, New(graph), status)
+
+    @rule(choice=CHOICE, lengths=st.integers(1, 6), snapshot=st.booleans())
+    def grow(self, choice: int, lengths: int, snapshot: bool) -> None:
+        for _ in range(lengths):
+            head = self.one_of(choice)
+            body = b"=%d" % (head.sequence + 1) if snapshot else None
+            self.commit(head.thread_id, head.branch_id, _fitting(head), Status.RUNNING, snapshot=body)
 
     @rule(
-        thread=THREADS,
-        branch=BRANCHES,
-        holds=st.booleans(),
+        choice=CHOICE,
+        wrong=SELDOM,
+        behind=SELDOM,
         status=STATUSES,
-        opens=st.dictionaries(KEYS, st.one_of(st.none(), st.integers(-5, 50)), max_size=2),
+        opens=st.dictionaries(KEYS, DEADLINES, max_size=2),
         closes=st.sets(KEYS, max_size=2),
         audits=st.lists(KEYS, max_size=2),
-        snapshot=st.booleans(),
-        behind=st.sampled_from([0, 0, 0, 0, 1]),
     )
     def go_on(
         self,
-        thread: str,
-        branch: str,
-        holds: bool,
+        choice: int,
+        wrong: bool,
+        behind: bool,
         status: Status,
         opens: dict[str, int | None],
         closes: set[str],
         audits: list[str],
-        snapshot: bool,
-        behind: int,
     ) -> None:
-        no, epoch, sequence = self.branch(thread, branch)
-        guard = (Holding if holds else Unchanged)(no, epoch, sequence - behind)
-        now = self.clock.wall
-        rows = tuple(question(key, expires_at_ms=None if d is None else now + d) for key, d in opens.items())
+        head = self.one_of(choice)
+        guard = (Unchanged if wrong else type(_fitting(head)))(head.no, head.epoch, head.sequence - behind)
+        now_ms = self.clock.wall
         self.commit(
-            thread,
-            branch,
+            head.thread_id,
+            head.branch_id,
             guard,
             status,
-            opens=rows,
+            opens=tuple(question(key, expires_at_ms=None if ms is None else now_ms + ms) for key, ms in opens.items()),
             closes=tuple(sorted(closes)),
             audits=tuple(AuditRow(key, key, "api") for key in audits),
-            snapshot=b"=%d" % (sequence + 1) if snapshot else None,
         )
 
-    @rule(thread=THREADS, branch=BRANCHES, name=BRANCHES, back=SMALL, status=STATUSES, brings=st.booleans())
-    def fork(self, thread: str, branch: str, name: str, back: int, status: Status, brings: bool) -> None:
-        no, _, sequence = self.branch(thread, branch)
-        stored = self.memory.read(thread, branch)
+    @rule(choice=CHOICE, name=NAMES, back=CHOICE, status=STATUSES, brings=st.booleans())
+    def fork(self, choice: int, name: str, back: int, status: Status, brings: bool) -> None:
+        head = self.one_of(choice)
+        stored = self.memory.read(head.thread_id, head.branch_id)
         opens = stored.questions if stored is not None and brings else ()
-        self.commit(thread, name, ForkOf(no, sequence - back), status, opens=opens)
+        sequence = head.sequence - back % (head.sequence + 1)
+        self.commit(head.thread_id, name, ForkOf(head.no, sequence), status, opens=opens)
 
-    @rule(thread=THREADS, branch=BRANCHES, status=STATUSES)
-    def fence(self, thread: str, branch: str, status: Status) -> None:
-        self.commit(thread, branch, Fenced(self.branch(thread, branch)[0]), status)
+    @rule(choice=CHOICE, status=STATUSES)
+    def fence(self, choice: int, status: Status) -> None:
+        head = self.one_of(choice)
+        self.commit(head.thread_id, head.branch_id, Fenced(head.no), status)
 
-    @rule(thread=THREADS, branch=BRANCHES, first=SMALL, points=st.sets(SMALL, max_size=4))
-    def prune(self, thread: str, branch: str, first: int, points: set[int]) -> None:
-        no, _, _ = self.branch(thread, branch)
-        readable = {point for point in points | {first - 1} if self.is_readable(thread, branch, point)}
-        snapshots = [(point, b"=%d" % point) for point in sorted(readable)]
-        self.both("prune_rows", no, first, snapshots)
+    @rule(choice=CHOICE, back=CHOICE, gives=st.booleans())
+    def prune(self, choice: int, back: int, gives: bool) -> None:
+        """With the snapshots that forks need, or with the one for the start alone."""
+        head = self.one_of(choice)
+        first = head.sequence - back % (head.sequence + 1)
+        points = {first - 1}
+        if gives:
+            points |= {row.fork_sequence or 0 for row in self.memory.branch_rows(head.thread_id)}
+        readable = sorted(point for point in points if self.is_readable(head, point))
+        self.both("prune_rows", head.no, first, [(point, b"=%d" % point) for point in readable])
 
-    @rule(thread=THREADS)
-    def delete(self, thread: str) -> None:
-        self.both("delete_rows", thread)
+    @rule(thread=THREADS, really=SELDOM)
+    def delete(self, thread: str, really: bool) -> None:
+        if really:
+            self.both("delete_rows", thread)
 
     @rule(ms=st.sampled_from([1, 20, 29_999, 30_000]))
     def wait(self, ms: int) -> None:
         self.clock.forward(ms)
 
-    @rule(thread=THREADS, branch=BRANCHES)
-    def renew(self, thread: str, branch: str) -> None:
-        no, epoch, _ = self.branch(thread, branch)
-        self.both("renew", [(no, epoch), (no, epoch - 1)])
+    @rule(choice=CHOICE)
+    def renew(self, choice: int) -> None:
+        head = self.one_of(choice)
+        self.both("renew", [(head.no, head.epoch), (head.no, head.epoch - 1)])
 
-    def is_readable(self, thread: str, branch: str, sequence: int) -> bool:
-        return not isinstance(_answer(self.memory, "read", thread, branch, sequence), str)
+    def is_readable(self, head: Head, sequence: int) -> bool:
+        return not isinstance(_answer(self.memory, "read", head.thread_id, head.branch_id, sequence), str)
 
     @invariant()
     def all_that_can_be_read_is_alike(self) -> None:
@@ -161,6 +173,14 @@ class BothStores(RuleBasedStateMachine):
             stored = self.both("read", thread, branch, upto)
             if upto is None or max(first - 1, 1) <= upto <= last:
                 assert not isinstance(stored, str)
+
+
+NOBODY = Head(1, "t", "main", "A", Status.READY, 0, 1, False, 0, 0)
+
+
+def _fitting(head: Head) -> Holding | Unchanged:
+    """The guard of a run that goes on, or of one that claims the branch."""
+    return (Holding if head.live else Unchanged)(head.no, head.epoch, head.sequence)
 
 
 def _answer(store: StateStore, method: str, *arguments: Any, **rest: Any) -> Any:

@@ -24,7 +24,7 @@ class Exit(IntEnum):
 
 
 MEANING: Final = {
-    Exit.DONE: "done: the run completed, the answer is recorded",
+    Exit.DONE: "done: the run completed, or what was asked for happened",
     Exit.FAILED: "the run failed; it can be continued",
     Exit.USAGE: "the command, the graph or a value is written wrongly; nothing ran",
     Exit.INTERRUPTED: "interrupted: the run waits for answers",
@@ -32,7 +32,7 @@ MEANING: Final = {
     Exit.STORE: "the store cannot be used, or a value cannot be stored",
     Exit.REFUSED: "refused: it does not fit where the thread stands; nothing was written",
     Exit.UNKNOWN: "there is no such store, thread, branch or event",
-    Exit.STOPPED: "stopped from the keyboard",
+    Exit.STOPPED: "stopped from the keyboard, or not agreed to there",
 }
 
 EXIT_OF: Final[dict[type[BaseException], Exit]] = {

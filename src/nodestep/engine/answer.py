@@ -28,12 +28,16 @@ def check_answers(position: Position, resume: Resume, now_ms: int) -> dict[str, 
     expired ones are left, it raises InterruptExpiredError."""
     questions, expired = open_and_expired(position, now_ms)
     if resume.answers is None:
+        if not questions:
+            raise InterruptExpiredError(
+                f"The deadline of {_names(expired)} has passed, so the answer was not recorded. Nothing ran."
+            )
         if len(questions) > 1:
             raise ResumeError(
                 f"{len(questions)} questions are open, and one value cannot answer them: {_names(questions)}. Nothing ran. "
                 "Write Resume(answers={key: value, ...})."
             )
-        given: Mapping[str, Any] = {(questions or expired)[0]: resume.value}
+        given: Mapping[str, Any] = {questions[0]: resume.value}
     else:
         given = resume.answers
     answers = check_some(position, given, resume.pause, now_ms)

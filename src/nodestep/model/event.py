@@ -15,9 +15,10 @@ from .json import Json, JsonObject
 from .outcome import NOTHING, Asked, Done, Failed, Outcome, StoredQuestion, Target
 from .patch import NO_PATCH, Patch
 from .position import ROOT, Conflict, Marks, Task, tasks_of
+from .value import frozen_value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Started:
     """A turn began: the input as a patch (on a thread's first turn the whole state), and the tasks due first."""
 
@@ -26,14 +27,14 @@ class Started:
     due: tuple[Task, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Continued:
     """A run went on with an unfinished superstep."""
 
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Answered:
     """Answers were accepted, by question key. `source` is where from: `api`, `cli`, `page`."""
 
@@ -43,7 +44,7 @@ class Answered:
     source: str = "api"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Expired:
     """Deadlines passed, by question key: these questions closed without a person, with their default where they have
     one."""
@@ -51,7 +52,7 @@ class Expired:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class TaskRecorded:
     """One task's outcome, recorded before its superstep ended."""
 
@@ -60,7 +61,7 @@ class TaskRecorded:
     path: str = ROOT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class OnceRecorded:
     """The result of one `ctx.once` of a task."""
 
@@ -70,7 +71,7 @@ class OnceRecorded:
     path: str = ROOT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class SuperstepCompleted:
     """A superstep merged. `patch` is what the recorded outcomes do not already say: a lone task's update, and the results
     of custom reducers. `marks` is `None` where the joins' marks did not change."""
@@ -81,12 +82,12 @@ class SuperstepCompleted:
     path: str = ROOT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Paused:
     """The run stopped for a person; its questions are listed from this commit on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class RunFailed:
     """The run stopped with an error. What finished is recorded."""
 
@@ -96,28 +97,28 @@ class RunFailed:
     conflict: Conflict | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class StateUpdated:
     """The state was edited from outside a run."""
 
     patch: Patch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Cancelled:
     """The thread was ended from outside; what was open is closed."""
 
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Forked:
     """The branch began here, as a copy of where its parent stood at an event."""
 
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class RunCompleted:
     """The thread came to its end; a new input starts another turn."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TypeAlias
 
 from .json import Json, JsonObject
 from .patch import NO_PATCH, Patch
+from .value import frozen_value
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Target:
     """Where a finished task sends the thread: a node, and for a `Send` the payload laid over its state."""
 
@@ -21,7 +22,7 @@ class Target:
     payload: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class StoredQuestion:
     """One question as a task asked it; `payload` is its JSON form, instants are Unix milliseconds of the store."""
 
@@ -34,7 +35,7 @@ class StoredQuestion:
     default: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Done:
     """The node returned. `goto` is `None` where the task follows the graph's edges; `answers` are those of hooks.
     `rejected` tells, by question id, why the type of a question refused an answer that was accepted before."""
@@ -45,7 +46,7 @@ class Done:
     rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Asked:
     """The node asked questions that nobody answered yet; one whose answer was `rejected` is asked anew."""
 
@@ -55,7 +56,7 @@ class Asked:
     rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Failed:
     """The node raised. The error itself stays in the process; its name and text are kept."""
 

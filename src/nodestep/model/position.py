@@ -7,7 +7,7 @@ recorded of it stands here, so a process that has read a position needs nothing 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -15,11 +15,12 @@ from .ids import interrupt_key, task_id
 from .json import Json, JsonObject
 from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
 from .status import Status
+from .value import frozen_value
 
 ROOT = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Task:
     """One run of a node in a superstep; `payload` is what a `Send` lays over the state for this task alone."""
 
@@ -28,7 +29,7 @@ class Task:
     payload: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Work:
     """What is recorded of one due task. `answers`, `expired`, `cache` and `once` outlive pauses, failures, crashes and
     forks; `expired` holds the ids of questions whose deadline passed without a default, `pauses` the pause of each question
@@ -63,7 +64,7 @@ Marks: TypeAlias = Mapping[str, tuple[str, ...]]
 NO_MARKS: Marks = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Frame:
     """A graph at work: the number of the superstep that is due, its tasks in scheduling order, what is recorded of them,
     and the marks of half-arrived joins (join target to the sources that have arrived)."""
@@ -88,7 +89,7 @@ class Frame:
         return Frame(self.superstep + 1, due, NO_WORK, marks)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Conflict:
     """A merge that cannot happen; only a new input or a fork goes on."""
 
@@ -96,7 +97,7 @@ class Conflict:
     nodes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class OpenQuestion:
     """A question with where it was asked."""
 
@@ -106,7 +107,7 @@ class OpenQuestion:
     question: StoredQuestion
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Listing:
     """When a question was first shown: the number of that pause, and its instant in Unix milliseconds of the store."""
 
@@ -118,7 +119,7 @@ NO_FRAMES: Mapping[str, Frame] = MappingProxyType({})
 NOTHING_LISTED: Mapping[str, Listing] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Position:
     """Every frame at work by its path, the open questions that people can see (by key), the conflict where the superstep's
     updates could not be merged, and how the branch stands when nobody works on it."""

@@ -8,7 +8,6 @@ node and knows no store.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
@@ -24,6 +23,7 @@ from .json import JsonObject
 from .limits import MAX_INT, MIN_INT, check_size
 from .patch import NO_PATCH, SET, Patch, followed_by, without_reduce
 from .reducers import Replace
+from .value import frozen_value
 from .views import Views
 
 S = TypeVar("S")
@@ -33,7 +33,7 @@ _LONG: Final = 1 << 24
 """Characters from which on a text alone may be too large a state."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Update:
     """What one writer wrote, validated: `values` for the reducers, `patch` the same as data. `plain` says that every value
     simply takes its field's place."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ..engine.replay import record_to_bytes
 from ..errors import LeaseLostError, StateStoreError, ThreadCancelledError
 from ..model.event import Fact
 from ..model.ids import event_id
+from ..model.value import frozen_value
 from ..stores.base import AuditRow, Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
 from .committer import Answer, Committer, Ticket, committer_of
 
 SNAPSHOT_FROM_BYTES = 16 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Entry:
     """What one commit of a run says; `status` other than RUNNING gives the lease back. `undo` is called when it was not
     written after all."""

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from ..model.json import Json, JsonObject
 from ..model.status import Status as Status
+from ..model.value import frozen_value
 
 
 class QuestionRow(NamedTuple):
@@ -27,7 +28,7 @@ class QuestionRow(NamedTuple):
     asked_at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Head:
     """A branch as its row tells. `no` is never given twice by a store, not even after a delete. `epoch` grows with every
     claim and is the fencing token of its owner; `live` says whether a lease is held right now (an owner known to be dead
@@ -46,7 +47,7 @@ class Head:
     updated_at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Record:
     """One commit of a branch, and which branch of the lineage holds it. `pause` is the number the store gave to the
     questions that this commit opened."""
@@ -58,7 +59,7 @@ class Record:
     pause: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Stored:
     """A branch read in one consistent look: the newest snapshot at or before the point asked for (with its sequence, 0
     and `None` without one), the records after it up to that point, and the open questions of the branch now."""
@@ -70,14 +71,14 @@ class Stored:
     questions: tuple[QuestionRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class New:
     """The branch must not exist yet; `graph` is the name of the graph that starts it."""
 
     graph: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Unchanged:
     """The branch must be exactly as it was read, and nobody may hold a live lease on it."""
 
@@ -86,7 +87,7 @@ class Unchanged:
     sequence: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Holding:
     """The writer must still hold the lease that it took with this epoch. `sequence` is the last record it wrote."""
 
@@ -95,7 +96,7 @@ class Holding:
     sequence: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class ForkOf:
     """The branch must not exist yet; it begins as a copy of where its parent stood at a record, and its own records go on
     from that number. It bears the graph name of its parent. Nothing is copied but what the write itself carries."""
@@ -104,7 +105,7 @@ class ForkOf:
     sequence: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Fenced:
     """The branch with this number, unless it is completed or cancelled, whoever works on it: the epoch grows, so that an
     owner finds its lease gone at its next write. The store gives the record the next number itself; with the status
@@ -119,7 +120,7 @@ ENDED: Final = frozenset({Status.COMPLETED, Status.CANCELLED})
 Guard: TypeAlias = New | Unchanged | Holding | ForkOf | Fenced
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class AuditRow:
     """One decision about one question: the value, who gave it (`None`: not told) and why, and where from: `api`, `cli`,
     `page`, `hook` or `expiry`. `pause` is that of the question; `rejected` tells why its type refused the answer later."""
@@ -133,7 +134,7 @@ class AuditRow:
     rejected: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Write:
     """One atomic change of one branch: a record is appended, and its row and questions change with it.
 
@@ -160,7 +161,7 @@ class Write:
         return own and not (self.opens or self.closes or self.audits)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Receipt:
     """A write that happened: the branch, the epoch now, the record's sequence, its time, and the pause number if the
     write opened questions."""
@@ -172,7 +173,7 @@ class Receipt:
     pause: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Refused:
     """A write whose guard did not hold, with the branch as it is now (`None`: there is none). Nothing of it was
     written."""

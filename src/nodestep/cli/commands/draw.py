@@ -24,9 +24,12 @@ class Format(StrEnum):
 
 def draw(
     target: Target,
-    format: Annotated[Format, typer.Option("--format", help="Lines for a terminal, a Mermaid flowchart, or data.")] = (
-        Format.TEXT
-    ),
+    format: Annotated[
+        Format,
+        typer.Option(
+            "--format", metavar="text|mermaid|json", help="Lines for a terminal, a Mermaid flowchart, or data."
+        ),
+    ] = (Format.TEXT),
     as_json: AsJson = False,
     with_traceback: WithTraceback = False,
 ) -> None:

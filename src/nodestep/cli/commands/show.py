@@ -52,8 +52,7 @@ def show(
         typer.Option(
             "--target",
             metavar="TARGET",
-            help="The graph, as run takes it: it is drawn, with the place where the thread stands. Without it the tasks that "
-            "are due are listed.",
+            help="The graph to draw, as run takes it. Without it the tasks that are due are listed.",
         ),
     ] = None,
     branch: Branch = MAIN,
@@ -61,8 +60,10 @@ def show(
     as_json: AsJson = False,
     with_traceback: WithTraceback = False,
 ) -> None:
-    """Show a thread as it stands: its status, its state as stored, what is due, its open questions, its branches, and who
-    decided what lately.
+    """Show a thread as it stands.
+
+    Its status, its state as stored, what its tasks wait for, its open questions, its branches, and who decided what lately.
+    With --target the graph is drawn, with the place where the thread stands.
     """
     with telling(as_json=as_json, with_traceback=with_traceback) as screen, open_existing(store) as opened:
         look = look_at(opened, thread, branch)

@@ -22,7 +22,9 @@ from ..times import age, iso
 def threads(
     store: Store = None,
     graph: Annotated[str | None, typer.Option("--graph", metavar="NAME", help="Only threads of this graph.")] = None,
-    status: Annotated[Status | None, typer.Option("--status", help="Only threads that stand so.")] = None,
+    status: Annotated[
+        Status | None, typer.Option("--status", metavar="STATUS", help="Only threads that stand so.")
+    ] = None,
     limit: Limit = 100,
     after: After = None,
     as_json: AsJson = False,
