@@ -22,13 +22,9 @@ COMMAND_LINE: Final = ROOT / "docs" / "command-line.md"
 def with_commands(page: str) -> str:
     """A page with what stands between its marks made anew."""
     for mark, rows in (("overview", _overview()), ("commands", _commands()), ("exit codes", _exit_codes())):
-        block = "\n".join(rows)
-        page = re.sub(
-            rf"(<!-- {mark} -->\n).*?(<!-- end of {mark} -->\n)",
-            lambda found, block=block: f"{found[1]}\n{block}\n\n{found[2]}",
-            page,
-            flags=re.DOTALL,
-        )
+        before, begin, rest = page.partition(f"<!-- {mark} -->\n")
+        _, end, after = rest.partition(f"<!-- end of {mark} -->\n")
+        page = "".join([before, begin, "\n", "\n".join(rows), "\n\n", end, after])
     return page
 
 

@@ -1,7 +1,8 @@
-"""A store seen from outside: every commit is noted, and a test may delay it or make it fail."""
+"""A store seen from outside: every commit is noted, and a test may delay it, make it fail, or wait for what it shows."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,3 +36,14 @@ class Watched:
     def kinds(self) -> list[list[str]]:
         """What each commit said, by the names of its facts."""
         return [[type(fact).__name__ for fact in facts] for facts in self.commits]
+
+
+PATIENCE_S = 20.0
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Look again and again until what must happen has happened."""
+    end = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)

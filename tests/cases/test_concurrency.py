@@ -8,9 +8,10 @@ import threading
 import pytest
 
 from nodestep import END, START, Command, Resume, ResumeError, SQLiteStateStore, ThreadBusyError, interrupt
-from tests.persistence.children import Child, until
+from tests.persistence.children import Child
 from tests.persistence.programs.holder import build
 from tests.running.making import Log, does, forever, of, run, says, soon
+from tests.watching import until
 
 
 def test_cc_02_a_stale_worker_writes_nothing_after_someone_else_went_on(tmp_path):

@@ -304,3 +304,24 @@ def test_an_answer_past_its_deadline_is_told_so_beside_a_question_that_waits(nod
     in_time = nodestep("answer", "--store", "a.db", "--pause", "1", "t", "yes")
     assert in_time.out.startswith('recorded  other:approve = "yes" (text)\n')
     assert nodestep(*run, "--json").json["state"] == {"answer": "no", "other": "yes"}
+
+
+def test_who_comes_second_is_told_who_was_first(nodestep, two):
+    first = ["answer", "--store", "a.db", "--pause", "1", "r", "legal:sign_off", "yes", "--by", "ana"]
+    assert nodestep(*first).code == 0
+    second = nodestep(*first[:-1], "ben")
+    assert (second.code, second.out) == (6, "")
+    assert "'legal:sign_off' of pause 1 was answered already, by 'ana', at " in second.told
+    assert "Nothing was recorded. Open: 'security:sign_off'." in second.told
+    assert nodestep("answer", "--store", "a.db", "--pause", "1", "r", "no", "--by", "eve").code == 0
+    for late in (["maybe"], ["security:sign_off", "maybe"], []):
+        ended = nodestep("answer", "--store", "a.db", "--pause", "1", "r", *late)
+        assert (ended.code, ended.out) == (6, "")
+        assert "'security:sign_off' of pause 1 was answered already, by 'eve', at " in ended.told
+    assert len(two()) == 2
+
+
+def test_a_mistyped_key_is_no_answered_one(nodestep, two):
+    ended = nodestep("answer", "--store", "a.db", "--pause", "1", "r", "legal:sign_of", "yes")
+    assert (ended.code, "Did you mean 'legal:sign_off'?" in ended.told) == (6, True)
+    assert "already" not in ended.told

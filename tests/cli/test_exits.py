@@ -88,6 +88,16 @@ def test_a_command_line_that_cannot_be_read_is_a_usage_error(nodestep, arguments
         (["draw", "nowhere"], 2),
         (["run", REFUND], 2),
         (["demo", "--store", "."], 2),
+        (["show", "t", "--store", "none.db"], 7),
+        (["threads", "--store", "none.db"], 7),
+        (["history", "t", "--store", "none.db"], 7),
+        (["diff", "t", "1-1", "--store", "none.db"], 7),
+        (["fork", "t", "--from", "1-1", "--store", "none.db"], 7),
+        (["edit", REFUND, "t", "--set", "{}", "--store", "none.db"], 7),
+        (["cancel", "t", "--store", "none.db"], 7),
+        (["delete", "t", "--yes", "--store", "none.db"], 7),
+        (["prune", "t", "--keep", "1", "--yes", "--store", "none.db"], 7),
+        (["audit", "--store", "none.db"], 7),
     ],
 )
 def test_an_error_is_one_json_document_too(nodestep, arguments, code):
@@ -141,7 +151,19 @@ def test_without_the_extra_one_line_says_what_to_install():
 def test_commands_on_a_store_load_nothing_that_runs_graphs(nodestep, asks, tmp_path, module):
     asks()
     code = f"import sys; from nodestep.cli.app import run; run(sys.argv[1:]); assert {module!r} not in sys.modules"
-    for arguments in (["pending"], ["answer", "refund-1", "yes", "--pause", "1"]):
+    for arguments in (
+        ["pending"],
+        ["threads"],
+        ["show", "refund-1"],
+        ["history", "refund-1"],
+        ["diff", "refund-1", "1-1"],
+        ["fork", "refund-1", "--from", "1-1"],
+        ["answer", "refund-1", "yes", "--pause", "1"],
+        ["audit"],
+        ["cancel", "refund-1", "--branch", "fork-1"],
+        ["prune", "refund-1", "--keep", "1", "--yes"],
+        ["delete", "refund-1", "--yes"],
+    ):
         ended = subprocess.run(
             [sys.executable, "-c", code, *arguments, "--store", "a.db"],
             cwd=tmp_path,

@@ -13,6 +13,7 @@ from nodestep.model.event import RunCompleted, Started, SuperstepCompleted
 from nodestep.model.position import Task
 from nodestep.stores.base import Holding, New, Status, Write
 from nodestep.stores.sqlite import SQLiteStateStore
+from tests.stores.writing import done
 
 from .driving import GRAPHS, REFUND, terminal
 
@@ -68,14 +69,12 @@ def test_history_is_paged_from_the_end_and_never_cuts_a_commit(nodestep, answere
         "",
     ]
     assert [row[0] for row in told("\n".join(lines[3:]))] == ["1-5", "1-6.0", "1-6.1", "1-6"]
-    pages, before = [], None
-    while True:
-        more = [] if before is None else ["--before", before]
-        page = nodestep("history", "refund-1", *OWN, "--limit", "3", *more, "--json").json
+    page = nodestep("history", "refund-1", *OWN, "--limit", "3", "--json").json
+    pages = page["events"]
+    while page["earlier"] is not None:
+        before = ["--before", page["earlier"]]
+        page = nodestep("history", "refund-1", *OWN, "--limit", "3", *before, "--json").json
         pages = page["events"] + pages
-        before = page["earlier"]
-        if before is None:
-            break
     assert pages == nodestep("history", "refund-1", *OWN, "--json").json["events"]
 
 
@@ -123,13 +122,13 @@ def long_thread(path, commits):
     """A thread of so many commits, written by hand."""
     with SQLiteStateStore(path) as store:
         started = record_to_bytes([Started("r", {"set": {"count": 0}}, (Task("work", "work"),))])
-        (first,) = store.commit([Write("long", "main", New("work"), Status.RUNNING, started)])
+        first = done(store, Write("long", "main", New("work"), Status.RUNNING, started))
         for number in range(2, commits):
             guard = Holding(first.no, first.epoch, number - 1)
             step = record_to_bytes([SuperstepCompleted((Task("work", "work"),), {"set": {"count": number}})])
-            store.commit([Write("long", "main", guard, Status.RUNNING, step)])
+            done(store, Write("long", "main", guard, Status.RUNNING, step))
         end = record_to_bytes([SuperstepCompleted((), {"set": {"count": commits}}), RunCompleted()])
-        store.commit([Write("long", "main", Holding(first.no, first.epoch, commits - 1), Status.COMPLETED, end)])
+        done(store, Write("long", "main", Holding(first.no, first.epoch, commits - 1), Status.COMPLETED, end))
 
 
 def test_pages_of_a_long_history_join_without_a_gap(nodestep, tmp_path):

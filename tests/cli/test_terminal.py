@@ -167,6 +167,21 @@ def test_an_answer_without_a_value_is_asked_for(nodestep, tmp_path):
     assert open_keys(tmp_path, "r") == ["legal:sign_off"]
 
 
+def test_a_question_past_its_deadline_is_shown_and_not_asked(nodestep, tmp_path):
+    nodestep("run", f"{GRAPHS / 'deadline.py'}:both", "--store", "a.db", "--thread", "t", "--input", "{}")
+    with terminal("answer", "--store", "a.db", "t", folder=tmp_path) as seat:
+        seat.sees("asks review:approve (pause 1, asked just now, ")
+        seat.sees("expired 2020-01-02 03:04 UTC)")
+        seat.sees("asks other:approve (pause 1)")
+        seat.sees("Answer: ")
+        seat.types("yes")
+        seat.sees("[Y/n] ")
+        seat.types("")
+        seat.sees('recorded  other:approve = "yes" (text)')
+        assert seat.ends() == 0
+        assert seat.screen.count("Answer: ") == 1
+
+
 def test_a_document_is_never_interrupted_by_a_question(tmp_path):
     with terminal(*RUN, "--input", "{}", "--json", folder=tmp_path) as seat:
         assert seat.ends() == 3

@@ -5,8 +5,12 @@ to its next. So every order of their operations can be played, one after the oth
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from nodestep.threads import Threads
+
+T = TypeVar("T")
 
 PATIENCE_S = 20.0
 
@@ -93,8 +97,8 @@ class Stepwise:
         return operation
 
 
-class Instant:
-    """Says that a store never waits, so that its operations are made in the caller's own thread."""
+class Instant(Threads):
+    """A store that says it never waits, so that every call on it is made in the caller's own thread, and at once."""
 
     instant = True
 
@@ -103,6 +107,19 @@ class Instant:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
+
+    def _store_for(self, state_store: Any) -> Any:
+        return self if state_store is None else state_store
+
+
+def at_once(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that waits for nothing, since its store does not."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    raise AssertionError("it waits")
 
 
 def play(acts: Sequence[Act], store: Any, choose: Choose) -> list[str]:

@@ -18,9 +18,9 @@ from nodestep import SQLiteStateStore
 from nodestep.stores.base import StateStore
 from tests.asking import kept
 from tests.durability.nursery import PATIENCE_S, ROOT
-from tests.persistence.children import until
 from tests.persistence.programs.effects import say, told
 from tests.persistence.programs.holder import build
+from tests.watching import until
 
 LEASE_S = 0.15
 

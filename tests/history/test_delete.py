@@ -82,7 +82,7 @@ def test_while_any_branch_is_worked_on_nothing_is_deleted(store, working):
     def deletes(state: Log):
         if tried:
             with untouched(store, "main", "side"), pytest.raises(ThreadBusyError, match=rf"'{working}'.*'t'"):
-                run(graph.delete("t"))
+                run(store.delete("t"))
             tried.append("refused")
 
     graph = of(START >> says("a") >> does("b", deletes) >> END, state_store=store)

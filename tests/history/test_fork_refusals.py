@@ -89,7 +89,7 @@ def test_an_event_that_the_thread_does_not_have_is_unknown(graph, store, ids):
 
 def test_no_event_at_all_is_no_place_to_fork(graph):
     with pytest.raises(UnknownEventError):
-        run(graph.fork("t", from_=None))  # type: ignore[arg-type]
+        run(graph.fork("t", from_=None))
     assert names(graph) == ["main"]
 
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from nodestep import END, START, InvalidUpdateError, Resume, ResumeError
+from nodestep import END, START, Resume, ResumeError
 from tests.asking import refusal
-from tests.history.making import asks, forked, open_keys, point, side_by_side, told, untouched
-from tests.lifecycle.standing import Life
-from tests.running.making import Log, does, of, returns, run, says, soon
+from tests.history.making import asks, forked, untouched
+from tests.running.making import Log, does, of, run, says, soon
 from tests.watching import Watched
 
 
@@ -111,7 +110,7 @@ def test_a_running_thread_is_forked_where_it_stands(store, ran):
 
     def looks(state: Log):
         if not names:
-            names.append(run(graph.fork("t", from_=point(graph, "superstep_completed", -1))).id)
+            names.append(forked(store, "superstep_completed", -1))
         return {"log": [f"b of {len(names)}"]}
 
     graph = of(START >> says("a", ran) >> does("b", looks) >> END, state_store=store)
@@ -119,81 +118,3 @@ def test_a_running_thread_is_forked_where_it_stands(store, ran):
     other = graph.invoke(None, thread_id="t", branch_id=names[0])
     assert done.state.log == other.state.log == ["a", "b of 1"]
     assert ran == ["a"]
-
-
-def test_a_fork_of_a_failure_runs_again_what_failed(store, clock):
-    life = Life(store, clock)
-    graph = life.failed()
-    branch = forked(graph, "superstep_failed")
-    with untouched(store):
-        assert graph.invoke(None, thread_id="t", branch_id=branch).data == {"work": "done"}
-    assert graph.invoke(None, thread_id="t").data == {"work": "done"}
-
-
-def test_a_fork_of_a_thread_that_was_cut_off_goes_on(store, clock):
-    graph = Life(store, clock).cut_off()
-    branch = forked(graph, "run_started")
-    with untouched(store):
-        assert graph.invoke(None, thread_id="t", branch_id=branch).data == {"work": "done"}
-
-
-@pytest.fixture
-def conflict(store):
-    """Thread `t` cannot merge: `x` and `y` both set `n`."""
-    graph = side_by_side(returns("x", {"n": 1}), returns("y", {"n": 2}), state_store=store)
-    with pytest.raises(InvalidUpdateError, match="'n'"):
-        graph.invoke({}, thread_id="t")
-    return graph
-
-
-def test_a_fork_of_a_merge_that_cannot_happen_takes_a_new_input_and_no_call_to_go_on(conflict, store):
-    branch = forked(conflict, "superstep_failed")
-    with refusal(store, ResumeError, "'n'", "'x'", "'y'", branch=branch):
-        conflict.invoke(None, thread_id="t", branch_id=branch)
-    with pytest.raises(InvalidUpdateError):
-        conflict.invoke({"log": ["again"]}, thread_id="t", branch_id=branch)
-    assert run(conflict.load("t", branch_id=branch))["log"] == ["a", "again", "a"]
-
-
-def test_a_fork_before_a_merge_that_cannot_happen_goes_on_when_the_graph_was_mended(conflict, store, ran):
-    branch = forked(conflict, "superstep_completed")
-    mended = side_by_side(returns("x", {"n": 1}), says("y", ran), state_store=store)
-    with untouched(store):
-        done = mended.invoke(None, thread_id="t", branch_id=branch)
-    assert (done.state.log, done.state.n, ran) == (["a", "y"], 1, ["y"])
-
-
-def test_a_cancelled_thread_lives_on_in_a_fork_from_before(store, ran):
-    graph = of(START >> asks("ask", ran) >> END, state_store=store)
-    graph.invoke({}, thread_id="t")
-    run(graph.cancel("t"))
-    branch = forked(graph, "interrupted")
-    assert open_keys(graph) == ["ask:ok"]
-    assert graph.invoke(None, thread_id="t", branch_id=branch, resume=Resume(1)).state.log == ["ask: 1"]
-
-
-def test_a_fork_of_a_cancellation_is_cancelled_and_takes_a_new_input(store, ran):
-    graph = of(START >> asks("ask", ran) >> END, state_store=store)
-    graph.invoke({}, thread_id="t")
-    run(graph.cancel("t"))
-    branch = forked(graph, "cancelled")
-    assert open_keys(graph) == []
-    with refusal(store, ResumeError, "cancelled", ran=ran, branch=branch):
-        graph.invoke(None, thread_id="t", branch_id=branch)
-    assert graph.invoke({}, thread_id="t", branch_id=branch).status == "interrupted"
-
-
-def test_a_fork_of_a_thread_made_by_an_edit_takes_its_first_input(store, ran):
-    graph = of(START >> says("a", ran) >> END, state_store=store)
-    made = run(graph.update_state("t", {"log": ["made"]}, create=True))
-    branch = run(graph.fork("t", from_=made)).id
-    with refusal(store, ResumeError, "completed", ran=ran, branch=branch):
-        graph.invoke(None, thread_id="t", branch_id=branch)
-    assert graph.invoke({}, thread_id="t", branch_id=branch).state.log == ["made", "a"]
-
-
-def test_the_fork_says_where_it_began(graph):
-    origin = point(graph, "superstep_completed", 0)
-    branch = run(graph.fork("t", from_=origin)).id
-    last = run(graph.history("t", branch_id=branch)).events[-1]
-    assert (last.type, last.data, told(graph, branch=branch).count("forked")) == ("forked", {"from": origin}, 1)

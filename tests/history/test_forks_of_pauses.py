@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,8 @@ def test_an_answer_bound_to_the_pause_fits_the_fork_as_well(graph, store):
 
 def test_the_fork_of_a_pause_takes_no_input_and_does_not_go_on_by_itself(graph, store, ran):
     branch = forked(graph, "interrupted")
-    for input in ({}, None):
+    inputs: list[Any] = [None, {}]
+    for input in inputs:
         with refusal(store, ResumeError, "'ask:ok'", ran=ran, branch=branch):
             graph.invoke(input, thread_id="t", branch_id=branch)
 

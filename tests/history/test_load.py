@@ -77,11 +77,11 @@ def test_a_running_thread_is_read_where_it_stands(store):
     seen: list[list[str]] = []
 
     def looks(state: Log):
-        seen.append(run(graph.load("t"))["log"])
-        seen.append(run(graph.get_state("t")).value.log)
+        seen.append(run(own.load("t"))["log"])
+        seen.append(run(own.get_state("t")).value.log)
 
-    graph = of(START >> says("a") >> says("b") >> does("look", looks) >> END, state_store=store)
-    graph.invoke({}, thread_id="t")
+    own = of(START >> says("a") >> says("b") >> does("look", looks) >> END, state_store=store)
+    own.invoke({}, thread_id="t")
     assert seen == [["a", "b"], ["a", "b"]]
 
 

@@ -11,7 +11,7 @@ from nodestep import Resume
 from tests.history.random_runs import SCRIPTS, Drawn, Script, drawn
 from tests.running.making import run
 
-FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+FEW = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 NUMBERS = count()
 
 

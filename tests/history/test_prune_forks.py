@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from nodestep import END, START, Resume, UnknownEventError
+from nodestep.people.branches import fork
+from nodestep.people.upkeep import prune
 from tests.history.making import asks, forked, open_keys, point, untouched
 from tests.running.making import of, run, says
+from tests.watching import Watched
 
 
 @pytest.fixture
@@ -134,6 +138,32 @@ def test_the_branches_of_a_pruned_thread_still_say_where_they_began(graph):
     before = run(graph.branches("t"))
     run(graph.prune("t", keep=1))
     assert run(graph.branches("t")) == before
+
+
+class Meanwhile(Watched):
+    """The store, where somebody else does something just before the first cut."""
+
+    def __init__(self, store: Any, does: Callable[[], Any]) -> None:
+        super().__init__(store)
+        self.left = [does]
+
+    def prune_rows(self, *args: Any) -> bool:
+        if self.left:
+            self.left.pop()()
+        return self.store.prune_rows(*args)
+
+
+def test_a_fork_made_while_its_thread_is_pruned_keeps_its_footing_and_the_rest_is_freed(graph, store):
+    at = point(graph, "superstep_completed", 0)
+    prune(Meanwhile(store, lambda: fork(store, "t", from_=at, name="new")), "t", keep=1)
+    assert log(graph, "new") == ["a"]
+    assert finished(graph, "new") == whole("new")
+    assert point(graph, "run_completed") == run(graph.history("t")).checkpoints[0]
+
+
+def test_a_thread_deleted_while_it_is_pruned_is_gone(graph, store):
+    prune(Meanwhile(store, lambda: store.delete_rows("t")), "t", keep=1)
+    assert not run(graph.exists("t"))
 
 
 def test_deleting_a_pruned_thread_drops_its_forks_as_well(graph):

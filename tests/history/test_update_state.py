@@ -7,11 +7,26 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from nodestep import END, START, BaseState, Graph, Replace, Resume, ResumeError, add, interrupt, merge_dict, when
+from nodestep import (
+    END,
+    START,
+    BaseState,
+    Graph,
+    LeaseLostError,
+    Replace,
+    Resume,
+    ResumeError,
+    add,
+    interrupt,
+    merge_dict,
+    when,
+)
+from nodestep.runtime.editing import update_state
 from tests.asking import refusal
 from tests.history.making import asks, events, forked, open_keys, point, side_by_side, untouched
 from tests.lifecycle.standing import Life
 from tests.running.making import Log, does, of, run, says
+from tests.watching import Watched
 
 
 @pytest.fixture
@@ -126,6 +141,23 @@ def test_an_edit_of_a_fork_leaves_the_original_alone(graph, store):
     assert graph.invoke(None, thread_id="t", resume=Resume("x")).state.log[-1] == "small"
 
 
+def test_a_run_whose_lease_has_ended_is_shut_out_by_an_edit(store, clock):
+    stalled = [True]
+
+    def stalls(state: Log):
+        if stalled:
+            stalled.pop()
+            clock.forward(60_000)
+            edit(graph, {"n": 5})
+        return {"log": [f"b of {state.n}"]}
+
+    graph = of(START >> says("a") >> does("b", stalls) >> END, state_store=store)
+    with pytest.raises(LeaseLostError, match="'t'"):
+        graph.invoke({}, thread_id="t")
+    assert run(graph.load("t")) == {"n": 5, "log": ["a"]}
+    assert graph.invoke(None, thread_id="t").state.log == ["a", "b of 5"]
+
+
 def test_an_edit_of_nothing_changes_nothing_but_is_told(graph):
     edit(graph, {})
     assert run(graph.load("t")) == {"n": 1, "log": ["a"]}
@@ -139,9 +171,6 @@ def test_it_survives_a_restart(graph, reopened):
 
 def test_two_edits_at_once_are_both_kept(graph, store):
     """The second finds the thread changed when it writes, and looks again."""
-    from nodestep.runtime.editing import update_state
-    from tests.watching import Watched
-
     rivals = [lambda: update_state(graph.blueprint, store, "t", {"log": ["one"]})]
 
     def first(facts: list[Any]) -> None:

@@ -105,7 +105,7 @@ def test_what_is_no_dict_of_fields_is_refused(store, create):
         graph.invoke({}, thread_id="t")
     before = kept(store)
     for values in (5, "count", [("count", 1)], Resume(1), *(() if create else (None,))):
-        with pytest.raises((StateUpdateError, TypeError), match="dict|mapping"):
+        with pytest.raises((StateUpdateError, TypeError), match=r"dict|mapping"):
             edit(graph, values, create=create)
         assert kept(store) == before
 

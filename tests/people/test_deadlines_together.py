@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,8 @@ def test_the_thread_still_waits_for_the_one_that_has_no_deadline(graph, store, c
     clock.forward(HOUR_MS)
     assert open_keys(graph) == ["long:ok"]
     assert run(graph.threads()).items[0].status == "interrupted"
-    for input in (None, {}):
+    inputs: list[Any] = [None, {}]
+    for input in inputs:
         with refusal(store, ResumeError, "'long:ok'", ran=ran) as caught:
             graph.invoke(input, thread_id="t")
         assert "short" not in str(caught.value)

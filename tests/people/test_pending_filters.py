@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodestep import END, START, Graph, Resume
+from nodestep import END, START, Graph, GraphConfigError, GraphExecutionError, Resume
 from tests.history.making import asks, forked, side_by_side
 from tests.running.making import Log, of, run
 
@@ -116,6 +116,20 @@ def test_filters_hold_together_and_over_pages(store, clock):
     second = run(store.pending(**filters, after=first.next))
     assert [asked.thread_id for asked in (*first.items, *second.items)] == ["1", "3"]
     assert second.next is None
+
+
+@pytest.mark.parametrize("assignee", ["", 5, ["ann"]])
+def test_an_assignee_is_a_name(store, assignee):
+    with pytest.raises(GraphExecutionError, match=r"assignee=.*'ok'.*'ask'"):
+        asking(store, assignee=assignee).invoke({}, thread_id="t")
+    assert threads(store) == []
+
+
+@pytest.mark.xfail(strict=True, reason="bug: age-of-another-form")
+@pytest.mark.parametrize("age", [5, "1h", 1.5])
+def test_an_age_is_a_duration(store, age):
+    with pytest.raises((TypeError, GraphConfigError), match="older_than"):
+        threads(store, older_than=age)
 
 
 @pytest.mark.parametrize("text", ["'; drop table branches; --", "%", "ann_", "\u202eann"])

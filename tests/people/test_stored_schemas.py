@@ -9,7 +9,7 @@ import pytest
 
 from nodestep import Resume, ResumeError, interrupt
 from nodestep.engine.replay import record_to_bytes
-from nodestep.model.event import Paused, Started, TaskRecorded
+from nodestep.model.event import Fact, Paused, Started, TaskRecorded
 from nodestep.model.outcome import Asked, StoredQuestion
 from nodestep.model.position import Task
 from nodestep.stores.base import New, QuestionRow, Status, Write
@@ -35,7 +35,11 @@ def no_network(monkeypatch):
 def waiting(store, schema: Any) -> None:
     """Thread `t` waits at node `ask` with this schema in its record."""
     question = StoredQuestion("a", "?", answer_schema=schema)
-    facts = [Started("run", {"set": {}}, (Task("ask", "ask"),)), TaskRecorded("ask", Asked((question,))), Paused()]
+    facts: list[Fact] = [
+        Started("run", {"set": {}}, (Task("ask", "ask"),)),
+        TaskRecorded("ask", Asked((question,))),
+        Paused(),
+    ]
     body = {"id": "a", "node": "ask", "task_id": "ask", "payload": "?", "schema": schema}
     opens = (QuestionRow("ask:a", body),)
     store.commit([Write("t", "main", New("lone"), Status.INTERRUPTED, record_to_bytes(facts), opens=opens)])

@@ -118,7 +118,7 @@ def test_the_node_gets_the_type(store, answer_type, given, expected):
     got: list[Any] = []
     graph = lone(lambda state: got.append(interrupt("?", id="a", answer=answer_type)), store)
     paused = graph.invoke({}, thread_id="t")
-    schema = paused.interrupts["ask:a"].answer_schema
+    schema: Any = paused.interrupts["ask:a"].answer_schema
     Draft202012Validator.check_schema(schema)
     assert graph.invoke(None, thread_id="t", resume=Resume(given)).status == "completed"
     assert got == [expected]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -66,11 +64,3 @@ class Child:
     def ended(self) -> int:
         """How it ended, once it has."""
         return self._process.wait(PATIENCE_S)
-
-
-def until(happened: Callable[[], bool]) -> None:
-    """Look again and again until what must happen has happened."""
-    end = time.monotonic() + PATIENCE_S
-    while not happened():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)

@@ -17,9 +17,7 @@ from nodestep import (
     interrupt,
 )
 from tests.running.making import Log, does, of, run, says
-from tests.watching import Watched
-
-from .children import until
+from tests.watching import Watched, until
 
 
 class Full:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from nodestep import Resume, SQLiteStateStore, ThreadBusyError
+from tests.watching import until
 
-from .children import Child, until
+from .children import Child
 from .programs.holder import Log, build
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from nodestep import END, START, InMemoryStateStore, SQLiteStateStore
 from tests.running.making import of, run, says
-
-from .children import until
+from tests.watching import until
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])

@@ -11,7 +11,7 @@ from nodestep import END, START, InMemoryStateStore, LeaseLostError, SQLiteState
 from nodestep.engine.replay import record_to_bytes
 from nodestep.model.event import Continued
 from nodestep.stores.base import Receipt, StateStore, Status, Unchanged, Write
-from tests.persistence.children import until
+from tests.watching import until
 
 from .making import Log, does, forever, of, run, says
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..engine.answer import open_and_expired
+from ..errors import UnknownThreadError
 from ..model.event import instant
 from ..model.ids import event_id, interrupt_key
 from ..model.interrupt import Interrupt
@@ -87,3 +88,14 @@ def look_at(store: StateStore, thread_id: str, branch_id: str) -> Look:
     """The branch now. Raises UnknownThreadError."""
     loaded = load_branch(store, thread_id, branch_id)
     return Look(loaded.head, loaded.checkpoint.state, loaded.checkpoint.position, store.now_ms())
+
+
+def status_of(store: StateStore, thread_id: str, branch_id: str) -> Status:
+    """Where a call would find the branch; its state is read only where its questions may have expired. Raises
+    UnknownThreadError."""
+    head = store.head(thread_id, branch_id)
+    if head is None:
+        raise UnknownThreadError(thread_id, branch_id)
+    status = standing(head)
+    waits = status in (Status.INTERRUPTED, Status.FAILED)
+    return look_at(store, thread_id, branch_id).status if waits else status

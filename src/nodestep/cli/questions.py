@@ -10,7 +10,6 @@ from typing import Any, Final
 from ..model.interrupt import Interrupt
 from ..model.limits import to_json
 from .safe_text import cut, name, shown, shown_json, shown_lines
-from .schema import Schema
 from .screen import Screen
 from .shell import command
 from .times import age, iso
@@ -77,6 +76,8 @@ def show_question(
                 command("pending", {**place.options, "--thread": place.thread_id, "--full": True}), indent="    "
             )
     if question.answer_schema is not None:
+        from .schema import Schema
+
         screen.say("    takes ", Schema(question.answer_schema).words(question.answer_schema))
     if rejected is not None:
         screen.say("    ", ("the answer before was rejected", "bold red"), f": {shown(rejected)}")

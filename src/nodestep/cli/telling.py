@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,12 +21,6 @@ from .safe_text import cut, name, shown, shown_drawing, shown_lines
 from .screen import Screen
 from .wording import in_commands
 
-NOT_THEIRS = (
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
-    *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
-    "<",
-)
-"""Where the files of nodestep, of Python and of installed packages lie; `<` begins the name of code without a file."""
 MESSAGE_CHARACTERS = 4000
 MESSAGE_LINES = 60
 
@@ -116,10 +109,20 @@ def place(error: BaseException) -> str | None:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [f for f in frames if not f.filename.startswith(NOT_THEIRS)]
+    not_theirs = _not_theirs()
+    theirs = [f for f in frames if not f.filename.startswith(not_theirs)]
     if not theirs:
         return None
     return f"{theirs[-1].filename}:{theirs[-1].lineno} in {theirs[-1].name}"
+
+
+def _not_theirs() -> tuple[str, ...]:
+    """Where the files of nodestep, of Python and of installed packages lie; `<` begins the name of code without a file."""
+    import sysconfig
+
+    folders = [sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")]
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return (*(folder + os.sep for folder in (ours, *folders)), "<")
 
 
 def _text(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from ..model.interrupt import Resume
 from ..model.json import Json
 from ..model.position import Position
 from ..model.status import Status
-from .answer import check_answers, open_and_expired
+from .answer import NotOpen, check_answers, open_and_expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def admit(
     if resume is not None:
         if questions or expired:
             return GoOn(check_answers(position, resume, now_ms), expired)
-        raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {status.value}.{_instead(status)}")
+        raise NotOpen(f"Thread {thread_id!r} waits for no answer: it is {status.value}.{_instead(status)}")
     if has_input:
         _check_takes_input(thread_id, status, questions)
         return StartTurn()

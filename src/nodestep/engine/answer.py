@@ -13,6 +13,11 @@ from ..model.limits import to_json
 from ..model.position import OpenQuestion, Position
 
 
+class NotOpen(ResumeError):  # noqa: N818 - a finding on its way to where who was first is known
+    """An answer to a question that is not open, or no longer the one that was shown: somebody may have been first. Callers
+    get a plain ResumeError."""
+
+
 def open_and_expired(position: Position, now_ms: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The keys of the questions that wait for an answer, and of those whose deadline has passed by the store's clock."""
     still: list[str] = []
@@ -66,7 +71,7 @@ def check_some(
                 f"The deadline of {key!r} has passed, so the answer was not recorded. Nothing ran."
             )
         if key not in questions:
-            raise ResumeError(
+            raise NotOpen(
                 f"No open question has the key {key!r}. Nothing ran. Open: {_names(questions) or 'none'}."
                 f"{did_you_mean(key, questions) if isinstance(key, str) else ''}"
             )
@@ -86,7 +91,7 @@ def _check_pause(position: Position, given: Mapping[str, Any], pause: int | Mapp
         expected = pause.get(key) if isinstance(pause, Mapping) else pause
         actual = position.listed[key].pause
         if expected is not None and expected != actual:
-            raise ResumeError(
+            raise NotOpen(
                 f"The answer to {key!r} was meant for pause {expected}, and the question open now is of pause {actual}. "
                 "Nothing was recorded: read the question again and answer that one."
             )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidUpdateError
-from ..model.patch import Patch
+from ..model.patch import NO_PATCH, Patch
 from ..model.position import Frame, Task, merge_order
 from ..model.schema import StateSchema, Update
 
@@ -17,8 +17,11 @@ def merge(
     """The state after the superstep, and the patch of what custom reducers made of it. `updates` is by task id; tasks
     that wrote nothing are left out. Raises InvalidUpdateError or StateUpdateError, and then nothing merged."""
     if not updates:
-        return values, {}
+        return values, NO_PATCH
     if len(frame.due) == 1:
+        (update,) = updates.values()
+        if update.plain:
+            return {**values, **update.values}, NO_PATCH
         writers = list(frame.due)
     else:
         writers = [task for task in merge_order(frame.due) if task.id in updates]

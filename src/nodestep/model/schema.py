@@ -159,7 +159,7 @@ class StateSchema(Generic[S]):
                     current, owned = merged.get(name), name in reduced
                     merged[name] = self._declared.reduce(name, current, value, lambda i=index: writer(i), owned=owned)  # type: ignore[misc]
                     reduced[name] = index
-        return self._finished(merged, reduced, writer)
+        return self._finished(merged, reduced, writer) if reduced else (merged, NO_PATCH)
 
     def _finished(
         self, merged: dict[str, Any], reduced: Mapping[str, int], writer: Callable[[int], str]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from enum import Enum
+from operator import is_
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -72,6 +73,8 @@ class Views(Generic[S]):
         """What was changed in place on a view of these values, by field. Fields that were never read are not compared."""
         model = self._model
         held: dict[str, Any] = view if model is None else held_by(view)  # type: ignore[assignment]
+        if len(held) == len(values) and all(map(is_, held.values(), values.values())) and held.keys() == values.keys():
+            return {}
         changed: dict[str, Any] = {}
         n_seen = 0
         for name in dict.keys(held) if model is None else model.__pydantic_fields__:

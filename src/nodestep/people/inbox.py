@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from ..engine.admit import refuse_running
-from ..engine.answer import check_some, open_and_expired
+from ..engine.answer import NotOpen, check_some, open_and_expired
 from ..engine.replay import advance, record_to_bytes
 from ..errors import GraphConfigError, ResumeError, ThreadBusyError
 from ..model.event import Answered
@@ -39,6 +39,10 @@ def pending(
     check_limit("pending", limit)
     asked_before_ms = None
     if older_than is not None:
+        if not isinstance(older_than, timedelta):
+            raise TypeError(
+                f"pending(older_than=...) takes a duration, as in timedelta(hours=2), not {type(older_than).__name__}."
+            )
         asked_before_ms = store.now_ms() - int(older_than.total_seconds() * 1000)
     listed = store.questions(
         thread_id,
@@ -80,9 +84,9 @@ def answer(
         try:
             if not position.open_questions():
                 where = standing(head).value
-                raise ResumeError(f"Thread {thread_id!r} waits for no answer: it is {where}. Nothing was recorded.")
+                raise NotOpen(f"Thread {thread_id!r} waits for no answer: it is {where}. Nothing was recorded.")
             values = check_some(position, answers, pause, now_ms)
-        except ResumeError as error:
+        except NotOpen as error:
             raise told_who_was_first(error, store, head, tuple(answers)) from None
         still = tuple(key for key in open_and_expired(position, now_ms)[0] if key not in values)
         fact = Answered(values, by, note, source)
@@ -105,10 +109,10 @@ def answer(
 
 
 def told_who_was_first(error: ResumeError, store: StateStore, head: Head, keys: Sequence[str] | None) -> ResumeError:
-    """The error for an answer that came second: it tells who was first. Any other error stays as it is."""
+    """The error for an answer to a question that is not open: it tells who was first, if somebody was."""
     first = who_was_first(store, head.thread_id, head.branch_id, keys)
     if first is None:
-        return error
+        return ResumeError(str(error))
     found, _, _ = str(error).partition(" Did you mean")  # the key is no typing error
     return ResumeError(f"{first} {found}")
 

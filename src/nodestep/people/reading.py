@@ -63,7 +63,9 @@ def sequence_of(store: StateStore, thread_id: str, branch_id: str, event: str) -
         if found and found[0].branch_no == branch_no and found[0].sequence == sequence:
             if part is None:
                 return sequence
-            if sequence > 1 and int(part) < _parts(store, thread_id, branch_id, found[0]):
+            before = store.records(thread_id, branch_id, after=sequence - 2, limit=1) if sequence > 1 else ()
+            is_kept = bool(before) and before[0].sequence == sequence - 1
+            if is_kept and int(part) < _parts(store, thread_id, branch_id, found[0]):
                 return sequence - 1
     raise UnknownEventError(
         f"Branch {branch_id!r} of thread {thread_id!r} has no event {event!r} to go back to, or it was pruned. The ids are "

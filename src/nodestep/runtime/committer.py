@@ -20,7 +20,7 @@ Answer: TypeAlias = Receipt | Refused | BaseException
 
 class Pending(Protocol):
     """A write that takes its final form when its turn comes. `begin` and `end` are called once each, one after the other,
-    in whichever thread commits it."""
+    in whichever thread commits it; where `begin` raises, `end` is told that error."""
 
     def begin(self) -> Write:
         """The write, now."""
@@ -97,13 +97,24 @@ def _tell(batch: Sequence[Ticket]) -> None:
 def _commit(batch: Sequence[Ticket]) -> None:
     """Carry out every ticket. Where the batch fails as a whole, each write is tried alone."""
     store = batch[0].store
-    writes = [ticket.pending.begin() for ticket in batch]
+    ready: list[Ticket] = []
+    writes: list[Write] = []
+    for ticket in batch:
+        try:
+            writes.append(ticket.pending.begin())
+        except BaseException as error:
+            ticket.pending.end(error)
+            ticket.arrived.set()
+        else:
+            ready.append(ticket)
     answers: Sequence[Answer]
+    if not writes:
+        return
     try:
         answers = store.commit(writes)
     except BaseException as error:
-        answers = [error] if len(batch) == 1 else [_alone(store, write) for write in writes]
-    for ticket, answer in zip(batch, answers, strict=True):
+        answers = [error] if len(writes) == 1 else [_alone(store, write) for write in writes]
+    for ticket, answer in zip(ready, answers, strict=True):
         ticket.pending.end(answer)
         ticket.arrived.set()
 

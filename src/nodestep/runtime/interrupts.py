@@ -109,6 +109,8 @@ def _ask(scope: TaskScope, id: str, question: Question) -> Any:
                 return _given(answers[id], question)
             except Misfit as error:
                 scope.own("rejected", dict)[id] = str(error)
+            except Exception as error:
+                scope.refuse(error)  # a validator that breaks has not accepted the answer
     if id in scope.work.expired:
         raise InterruptExpiredError(
             f"The question {id!r} of node {scope.node!r} passed its deadline without an answer, and it has no default. "

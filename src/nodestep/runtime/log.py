@@ -77,6 +77,7 @@ class RunLog:
         """Commit and wait for it."""
         self.settle()
         pending = PendingEntry(self, entry)
+        answer: Answer
         try:
             (answer,) = self.store.commit([pending.begin()])
         except BaseException as error:
@@ -153,11 +154,11 @@ class PendingEntry:
         return self._write
 
     def end(self, answer: Answer) -> None:
-        assert self._write is not None
         self._answer = answer
         if not isinstance(answer, Receipt) and self._entry.undo is not None:
             self._entry.undo()
-        self._log.end(self._write, answer)
+        if self._write is not None:
+            self._log.end(self._write, answer)
 
     def receipt(self) -> Receipt:
         """The receipt; raises what went wrong instead."""

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from ..engine.admit import GoOn, admit, admit_unknown, refuse_running
+from ..engine.answer import NotOpen
 from ..engine.replay import Checkpoint, advance, record_to_bytes
 from ..engine.route import first_tasks
-from ..errors import ResumeError, ThreadBusyError
+from ..errors import ThreadBusyError
 from ..model.event import Answered, Continued, Expired, Fact, Started
 from ..model.limits import check_size
 from ..model.position import ROOT, Frame
@@ -80,10 +81,8 @@ def _next(run: Run, stored: Stored) -> _Claim:
         admission = admit(
             run.thread_id, standing(head), checkpoint.position, run.store.now_ms(), has_input, call.resume
         )
-    except ResumeError as error:
-        if call.resume is None:
-            raise
-        keys = None if call.resume.answers is None else tuple(call.resume.answers)
+    except NotOpen as error:
+        keys = None if call.resume is None or call.resume.answers is None else tuple(call.resume.answers)
         raise told_who_was_first(error, run.store, head, keys) from None
     going_on = isinstance(admission, GoOn)
     values = typed_state(run.blueprint, checkpoint, run.thread_id, to_go_on=going_on)

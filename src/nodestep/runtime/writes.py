@@ -55,6 +55,8 @@ def read_writes(scope: TaskScope, result: Any) -> Writes:
             f"Node {scope.node!r} changed {_names(changed)} of its state in place and returned something else, so the "
             "change would be lost. Return the state itself, or an update such as {'field': value}."
         )
+    if type(result) is dict:  # by far the most frequent, and the check for any mapping is dear
+        return Writes(result, _validated(scope, result), None)
     if result is None:
         return Writes(None, None, None)
     if isinstance(result, Command):

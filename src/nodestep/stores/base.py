@@ -138,8 +138,8 @@ class AuditRow:
 class Write:
     """One atomic change of one branch: a record is appended, and its row and questions change with it.
 
-    `status=RUNNING` under `New` or `Unchanged` takes the lease (the epoch grows by one); under `Holding` it keeps it; any
-    other status drops it. `opens` are numbered together with one new pause number; a row that already carries a `pause`
+    `status=RUNNING` takes the lease (the epoch grows by one), save that under `Holding` it keeps it; any other status drops
+    it. `opens` are numbered together with one new pause number; a row that already carries a `pause`
     keeps it. `closes` names keys that are no longer open. `audits` are kept for good, also when records are pruned.
     `snapshot` is stored for the sequence of this record.
     """

@@ -17,7 +17,7 @@ from .answers import kept_answers
 from .base import Audited, Head, Listed, ListedBranch, Receipt, Record, Refused, Status, Stored, Write
 from .clock import SYSTEM_CLOCK, Clock
 from .memory_branch import Branch
-from .memory_threads import Threads
+from .memory_threads import HeldThreads
 from .pruning import Cut
 from .questions import Opening
 from .standing import standing
@@ -33,7 +33,7 @@ class InMemoryStateStore:
         self._clock = clock
         self._id = secrets.token_hex(16)
         self._lock = threading.Lock()
-        self._open: Threads | None = Threads(clock, int(lease_s * 1000))
+        self._open: HeldThreads | None = HeldThreads(clock, int(lease_s * 1000))
 
     @property
     def lease_s(self) -> float:
@@ -200,7 +200,7 @@ class InMemoryStateStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _held(self) -> Threads:
+    def _held(self) -> HeldThreads:
         if self._open is None:
             raise StateStoreError("This InMemoryStateStore is closed, and what it held is gone. Make a new one.")
         return self._open

@@ -19,7 +19,7 @@ Decision: TypeAlias = tuple[int, Branch, KeptAnswer]
 """A decision with its number and its branch."""
 
 
-class Threads:
+class HeldThreads:
     """Every branch by its ids and by its number."""
 
     def __init__(self, clock: Clock, lease_ms: int) -> None:

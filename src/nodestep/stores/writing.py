@@ -27,6 +27,7 @@ from .rows import (
 
 _NO_OPENS: Final[tuple[QuestionRow, ...]] = ()
 _NOTHING: Final = Opening(_NO_OPENS)
+_UNCOUNTED: Final = Counters("", 0, 0, 0)
 
 
 class Append(NamedTuple):
@@ -194,6 +195,3 @@ class Writer:
         values = (after.branch_no, after.pause, after.answer, after.checksum)
         self._change(self._queries.write_counters, values)
         return after
-
-
-_UNCOUNTED: Final = Counters("", 0, 0, 0)

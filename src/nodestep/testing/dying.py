@@ -49,6 +49,25 @@ class DyingStore(Threads):
         self._die = die
         self._counting = threading.Lock()
 
+    @property
+    def instant(self) -> bool:
+        """As the store says."""
+        return self.store.instant
+
+    @property
+    def lease_s(self) -> float:
+        """As the store says."""
+        return self.store.lease_s
+
+    @property
+    def id(self) -> str:
+        """As the store says."""
+        return self.store.id
+
+    def now_ms(self) -> int:
+        """As the store says."""
+        return self.store.now_ms()
+
     def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
         """One write, unless the list is empty."""
         return self._write(self.store.commit, writes) if writes else self.store.commit(writes)

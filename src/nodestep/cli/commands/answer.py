@@ -68,8 +68,9 @@ def answer(
     with telling(as_json=as_json) as screen, open_existing(store) as opened:
         place = Place(named(store), thread, branch)
         look = look_at(opened, thread, branch)
-        questions = _open_questions(look)
-        _refuse_expired(look, words or [], answers or [])
+        keys = _keys(words or [], answers or [])
+        questions = _open_questions(opened, look, keys)
+        _refuse_closed(opened, look, keys)
         given = read_given(words or [], answers or [], questions)
         pauses = read_pauses(pause or [], list(given.raw), questions)
         values = given.values(questions, as_json=value_json)
@@ -100,8 +101,14 @@ def answer(
         _tell(screen, opened, place, decided.values, still)
 
 
-def _open_questions(look: Look) -> tuple[Interrupt, ...]:
-    """The questions of the branch that wait. Raises where there are none, by where the thread stands."""
+def _keys(words: Sequence[str], answers: Sequence[str]) -> list[str]:
+    """What may be a key in the command: the first of two words, or the only one, and what stands before an `=`."""
+    return [*words[:1], *(answer.partition("=")[0] for answer in answers)]
+
+
+def _open_questions(store: SQLiteStateStore, look: Look, keys: Sequence[str]) -> tuple[Interrupt, ...]:
+    """The questions of the branch that wait. Raises where there are none, by where the thread stands, and tells who was
+    first to answer."""
     thread = look.head.thread_id
     if look.head.live:
         raise ThreadBusyError(
@@ -111,15 +118,24 @@ def _open_questions(look: Look) -> tuple[Interrupt, ...]:
         return look.waiting
     if look.expired:
         raise _expired([question.key for question in look.expired], thread)
-    raise ResumeError(f"Thread {thread!r} waits for no answer: it is {look.status.value}. Nothing was recorded.")
+    error = ResumeError(f"Thread {thread!r} waits for no answer: it is {look.status.value}. Nothing was recorded.")
+    named = [key for key in keys if ":" in key]
+    raise inbox.told_who_was_first(error, store, look.head, named or None)
 
 
-def _refuse_expired(look: Look, words: Sequence[str], answers: Sequence[str]) -> None:
-    """An answer to a question whose deadline has passed is told so, rather than that there is no such question."""
-    keys = {*(words[:1] if len(words) > 1 else words), *(answer.partition("=")[0] for answer in answers)}
+def _refuse_closed(store: SQLiteStateStore, look: Look, keys: Sequence[str]) -> None:
+    """An answer to a question whose deadline has passed, or that somebody answered before, is told so, rather than that
+    there is no such question."""
+    waiting = [question.key for question in look.waiting]
     late = [question.key for question in look.expired if question.key in keys]
     if late:
         raise _expired(late, look.head.thread_id)
+    others = [key for key in keys if ":" in key and key not in waiting]
+    if others:
+        untold = ResumeError(f"Nothing was recorded. Open: {', '.join(map(repr, waiting))}.")
+        told = inbox.told_who_was_first(untold, store, look.head, others)
+        if told is not untold:
+            raise told
 
 
 def _expired(keys: Sequence[str], thread: str) -> InterruptExpiredError:

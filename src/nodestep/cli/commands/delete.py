@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ...errors import UnknownThreadError
-from ...people import upkeep
+from ...model.interrupt import Interrupt
+from ...model.page import Page
+from ...people import inbox, upkeep
+from ...people.listing import MAX_LIMIT
 from ...stores.base import ListedBranch
 from ..files import named, open_existing
-from ..look import look_at
 from ..options import AsJson, Named, Store, Yes
 from ..safe_text import name
 from ..sure import is_sure
@@ -22,7 +24,7 @@ def delete(thread: Named, store: Store = None, yes: Yes = False, as_json: AsJson
         rows = opened.branch_rows(thread)
         if not rows:
             raise UnknownThreadError(thread)
-        waits = sum(len(look_at(opened, thread, row.head.branch_id).waiting) for row in rows)
+        waits = inbox.pending(opened, thread, limit=MAX_LIMIT)
         told = f"Thread {name(thread)} of graph {name(rows[0].head.graph)} goes for good: {_contents(rows, waits)}."
         is_sure(screen, told, "Delete it?", yes, "delete", {"--store": named(store)}, thread)
         upkeep.delete(opened, thread)
@@ -33,12 +35,13 @@ def delete(thread: Named, store: Store = None, yes: Yes = False, as_json: AsJson
         screen.say(("deleted", "bold green"), f"  thread {name(thread)}")
 
 
-def _contents(rows: tuple[ListedBranch, ...], waits: int) -> str:
+def _contents(rows: tuple[ListedBranch, ...], waits: Page[Interrupt]) -> str:
     commits = sum(row.head.sequence - (row.fork_sequence or 0) for row in rows)
     parts = [
         "1 branch" if len(rows) == 1 else f"{len(rows)} branches",
         "1 commit" if commits == 1 else f"{commits:,} commits",
-        "1 open question" if waits == 1 else f"{waits:,} open questions",
-        "and the account of its answers",
     ]
-    return ", ".join(parts)
+    if waits.items:
+        count = f"{len(waits.items):,}{' or more' if waits.next is not None else ''}"
+        parts.append(f"{count} open question{'' if count == '1' else 's'}")
+    return f"{', '.join(parts)} and the account of its answers"

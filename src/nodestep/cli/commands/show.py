@@ -16,7 +16,7 @@ from ...people import branches as forks
 from ...stores.base import StateStore
 from ..decisions import decision_to_json, show_decision
 from ..files import named, open_existing
-from ..look import Look, look_at
+from ..look import Look, look_at, status_of
 from ..options import AsJson, Branch, Named, Store, WithTraceback
 from ..questions import (
     MAIN,
@@ -169,7 +169,7 @@ def _tell_branches(screen: Screen, store: StateStore, place: Place, branches: Se
     screen.say("\nBranches:")
     width = max(len(name(branch.id)) for branch in branches[:SHOWN_BRANCHES])
     for branch in branches[:SHOWN_BRANCHES]:
-        look = look_at(store, place.thread_id, branch.id)
+        status = status_of(store, place.thread_id, branch.id).value
         origin = ""
         if branch.parent_branch_id is not None:
             origin = f", from {branch.from_event_id} of {name(branch.parent_branch_id)}"
@@ -178,8 +178,8 @@ def _tell_branches(screen: Screen, store: StateStore, place: Place, branches: Se
             "  ",
             (f"{name(branch.id):{width}}", "bold"),
             "  ",
-            (look.status.value, STYLE_OF_STATUS[look.status.value]),
-            f"{origin}, begun {age(branch.created_at, look.now_ms)}{here}",
+            (status, STYLE_OF_STATUS[status]),
+            f"{origin}, begun {age(branch.created_at, store.now_ms())}{here}",
         )
     if len(branches) > SHOWN_BRANCHES:
         screen.say(f"  and {len(branches) - SHOWN_BRANCHES} more; --json shows all")
@@ -237,7 +237,7 @@ def _to_json(
                 "parent_branch_id": branch.parent_branch_id,
                 "from_event_id": branch.from_event_id,
                 "created_at": iso(branch.created_at),
-                "status": look_at(store, head.thread_id, branch.id).status.value,
+                "status": status_of(store, head.thread_id, branch.id).value,
             }
             for branch in branches
         ],
