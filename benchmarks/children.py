@@ -19,7 +19,7 @@ from harness import Row, cpu_s, file_bytes, median, new_path
 from this_checkout import BENCHMARKS, environment
 
 REPEATS: Final = 3
-_RSS_PROBE: Final = "import os; print(int(open('/proc/self/statm').read().split()[1]) * os.sysconf('SC_PAGE_SIZE'))"  # after what is measured
+_RSS_PROBE: Final = "import os; print(int(open('/proc/self/statm').read().split()[1]) * os.sysconf('SC_PAGE_SIZE'))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Ended:
     wall_s: float
     cpu_s: float
     output: str
+    errors: str
 
 
 def run(arguments: Sequence[str]) -> Ended:
@@ -38,7 +39,7 @@ def run(arguments: Sequence[str]) -> Ended:
     wall = time.perf_counter() - wall
     if ended.returncode:
         raise RuntimeError(f"{arguments} ended with {ended.returncode}: {ended.stderr[-2000:]}")
-    return Ended(wall, cpu_s(resource.RUSAGE_CHILDREN) - cpu, ended.stdout)
+    return Ended(wall, cpu_s(resource.RUSAGE_CHILDREN) - cpu, ended.stdout, ended.stderr)
 
 
 def cold_resume(make: Callable[[str], None], steps: int, variant: str) -> Row:

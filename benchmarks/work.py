@@ -23,8 +23,7 @@ CROWD_STEPS: Final = 5
 CROWD_SLEEP_S: Final = 0.001
 THREADS: Final = 100_000
 QUESTIONS: Final = 10_000
-LONG_HISTORY: Final = 10_000
-SHORT_HISTORY: Final = 10
+FORKED_HISTORIES: Final = (10, 200, 1000, 10_000)
 
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789 "
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import blob, chain, chat, cold, crowd, fan_out, imports, pauses
+from . import blob, chain, chat, cold, crowd, fan_out, imports, pauses, people
 
-__all__ = ["blob", "chain", "chat", "cold", "crowd", "fan_out", "imports", "pauses"]
+__all__ = ["blob", "chain", "chat", "cold", "crowd", "fan_out", "imports", "pauses", "people"]

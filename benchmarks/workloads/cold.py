@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import work
 from children import cold_resume
@@ -35,6 +36,6 @@ def with_a_chat() -> list[Row]:
 def _rows(make: Callable[[str, int], None], variant: str) -> list[Row]:
     end = f".{variant}" if variant else ""
     return [
-        {"workload": f"W8.h{steps}{end}", **cold_resume(lambda path, k=steps: make(path, k), steps, variant)}
+        {"workload": f"W8.h{steps}{end}", **cold_resume(partial(make, steps=steps), steps, variant)}
         for steps in work.HISTORIES
     ]

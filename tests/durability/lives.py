@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from nodestep import Graph, Resume, SQLiteStateStore
 from nodestep.engine.replay import record_from_bytes
 from nodestep.model.event import Answered, Paused, RunFailed, Started, SuperstepCompleted, TaskRecorded
 from nodestep.model.ids import idempotency_key
 from nodestep.model.outcome import Asked, Done
-from nodestep.stores.base import Receipt, Record, Refused, StateStore, Status, Write
+from nodestep.stores.base import Receipt, Record, Refused, Status, Write
 from nodestep.testing import DyingStore, kill_process
 from tests.durability.shapes import SHAPES, THREAD, FlakyError, Work
 from tests.persistence.programs.effects import Effects
@@ -66,7 +66,11 @@ def live(shape: str, path: str, effects: str, form: str, kill: list[Any] | None)
         finish(SHAPES[shape](store, noted), store, noted, form)
 
 
-def finish(graph: Graph[Work], store: StateStore, effects: Effects, form: str = "invoke") -> None:
+Form: TypeAlias = str | Callable[[Graph[Work], Any, Resume | None], Any]
+"""How a graph is called: one of FORMS, or by a function of the test."""
+
+
+def finish(graph: Graph[Work], store: Any, effects: Effects, form: Form = "invoke") -> None:
     """Start the thread if need be, answer what it asks, and try again what failed."""
     for _ in range(20):
         head = store.head(THREAD, "main")
@@ -85,7 +89,9 @@ def finish(graph: Graph[Work], store: StateStore, effects: Effects, form: str = 
     raise AssertionError("the thread does not come to its end")
 
 
-def call(graph: Graph[Work], form: str, given: Any, resume: Resume | None) -> Any:
+def call(graph: Graph[Work], form: Form, given: Any, resume: Resume | None) -> Any:
+    if not isinstance(form, str):
+        return form(graph, given, resume)
     if form == "ainvoke":
         return asyncio.run(graph.ainvoke(given, thread_id=THREAD, resume=resume))
     return graph.invoke(given, thread_id=THREAD, resume=resume)
@@ -120,7 +126,7 @@ def history(path: Path) -> History:
         return history_of(store)
 
 
-def history_of(store: SQLiteStateStore) -> History:
+def history_of(store: Any) -> History:
     head = store.head(THREAD, "main")
     if head is None:
         return History()
@@ -180,3 +186,29 @@ class _Reading:
         for key in sorted(set().union(*self.asks.values()) - self.answered - self.told.waiting.keys()):
             self.told.waiting[key] = pause
             self.told.shown.append((pause, key))
+
+
+class Life:
+    """A thread in one process whose calls break off, with what was stored at each break; at its end it is judged."""
+
+    def __init__(self, store: Any, effects: Effects) -> None:
+        self.store = store
+        self.effects = effects
+        self.before: list[tuple[History, int]] = []
+
+    def breaks(self) -> None:
+        """A call broke off here."""
+        self.before.append((history_of(self.store), len(self.effects.done())))
+
+    def ends(self, log: list[str]) -> None:
+        """The thread is at its end: nothing was lost, and nothing that was recorded at a break was done after it."""
+        after, noted = history_of(self.store), self.effects.done()
+        assert after.status is Status.COMPLETED
+        assert after.log == log
+        assert set(after.ends.values()) == {1}, "a task is recorded twice"
+        assert not after.asked_again, "a task asked again what was answered"
+        for before, read in self.before:
+            runs = [note.removeprefix("run:") for note in noted[read:] if note.startswith("run:")]
+            assert before.done.isdisjoint(runs), "a recorded task ran again"
+            assert before.done <= after.done, "a recorded task is lost"
+            assert before.answered == after.answered[: len(before.answered)], "an answer is lost"

@@ -169,3 +169,13 @@ SHAPES: dict[str, Shape] = {
     "two_pauses": two_pauses,
     "beside_a_failure": beside_a_failure,
 }
+
+LOGS = {
+    "chain": ["take", "paid 42", "ship"],
+    "loop": [f"{n} yes to Round {n}?" for n in range(3)],
+    "sends": [*(f"work {n}" for n in range(4)), "gather"],
+    "join": ["split", "long", "short", "longer", "both"],
+    "two_pauses": ["yes to First?", "found with yes to First?", "yes to found with yes to First?", "end"],
+    "beside_a_failure": ["yes to Really?", "flaky", "end"],
+}
+"""What each has written at its end, however often it was cut off."""

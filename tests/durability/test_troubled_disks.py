@@ -25,8 +25,8 @@ from nodestep import (
     StoreFullError,
 )
 from tests.durability.disk import Deed, Disk, Made, Resized, Synced, Wrote
-from tests.durability.lives import call, finish, history_of
-from tests.durability.shapes import SHAPES, THREAD, Work
+from tests.durability.lives import Life, call, finish
+from tests.durability.shapes import LOGS, SHAPES, THREAD, Work
 from tests.persistence.programs.effects import Effects
 from tests.stores.writing import StillClock
 
@@ -98,26 +98,11 @@ def _fail_and_go_on(shape: str, trouble: Trouble, told: type[NodestepError], fol
 
 def goes_on(graph: Graph[Work], store: Any, effects: Effects, clock: StillClock) -> None:
     """Once the cause is gone, and the lease of the run that failed, the thread comes to its end with nothing missing."""
-    before, read = history_of(store), len(effects.done())
+    life = Life(store, effects)
+    life.breaks()
     clock.forward(LEASE_MS)
     finish(graph, store, effects)
-    runs = [note.removeprefix("run:") for note in effects.done()[read:] if note.startswith("run:")]
-    after = history_of(store)
-    assert before.done.isdisjoint(runs)
-    assert before.done <= after.done
-    assert before.answered == after.answered[: len(before.answered)]
-    assert set(after.ends.values()) == {1}
-    assert after.log == LOGS[graph.name]
-
-
-LOGS = {
-    "chain": ["take", "paid 42", "ship"],
-    "loop": [f"{n} yes to Round {n}?" for n in range(3)],
-    "sends": [*(f"work {n}" for n in range(4)), "gather"],
-    "join": ["split", "long", "short", "longer", "both"],
-    "two_pauses": ["yes to First?", "found with yes to First?", "yes to found with yes to First?", "end"],
-    "beside_a_failure": ["yes to Really?", "flaky", "end"],
-}
+    life.ends(LOGS[graph.name])
 
 
 @pytest.mark.parametrize("cause", CAUSES)

@@ -9,7 +9,7 @@ import pytest
 
 from nodestep import END, START, Resume, ResumeError
 from tests.asking import refusal
-from tests.history.making import asks, forked, untouched
+from tests.history.making import asks, forked, point, told, untouched
 from tests.running.making import Log, does, of, run, says, soon
 from tests.watching import Watched
 
@@ -118,3 +118,10 @@ def test_a_running_thread_is_forked_where_it_stands(store, ran):
     other = graph.invoke(None, thread_id="t", branch_id=names[0])
     assert done.state.log == other.state.log == ["a", "b of 1"]
     assert ran == ["a"]
+
+
+def test_the_fork_says_where_it_began(graph):
+    origin = point(graph, "superstep_completed", 0)
+    branch = run(graph.fork("t", from_=origin)).id
+    last = run(graph.history("t", branch_id=branch)).events[-1]
+    assert (last.type, last.data, told(graph, branch=branch).count("forked")) == ("forked", {"from": origin}, 1)

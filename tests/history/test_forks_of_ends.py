@@ -6,7 +6,7 @@ import pytest
 
 from nodestep import END, START, InvalidUpdateError, Resume, ResumeError
 from tests.asking import refusal
-from tests.history.making import asks, forked, open_keys, point, side_by_side, told, untouched
+from tests.history.making import asks, forked, open_keys, side_by_side, untouched
 from tests.lifecycle.standing import Life
 from tests.running.making import of, returns, run, says
 
@@ -80,10 +80,3 @@ def test_a_fork_of_a_thread_made_by_an_edit_takes_its_first_input(store, ran):
     with refusal(store, ResumeError, "completed", ran=ran, branch=branch):
         graph.invoke(None, thread_id="t", branch_id=branch)
     assert graph.invoke({}, thread_id="t", branch_id=branch).state.log == ["made", "a"]
-
-
-def test_the_fork_says_where_it_began(graph):
-    origin = point(graph, "superstep_completed", 0)
-    branch = run(graph.fork("t", from_=origin)).id
-    last = run(graph.history("t", branch_id=branch)).events[-1]
-    assert (last.type, last.data, told(graph, branch=branch).count("forked")) == ("forked", {"from": origin}, 1)

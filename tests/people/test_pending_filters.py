@@ -125,7 +125,6 @@ def test_an_assignee_is_a_name(store, assignee):
     assert threads(store) == []
 
 
-@pytest.mark.xfail(strict=True, reason="bug: age-of-another-form")
 @pytest.mark.parametrize("age", [5, "1h", 1.5])
 def test_an_age_is_a_duration(store, age):
     with pytest.raises((TypeError, GraphConfigError), match="older_than"):

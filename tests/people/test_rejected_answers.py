@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, model_validator
 
 from nodestep import END, START, Question, Resume, ResumeError, interrupt, interrupt_many
 from tests.asking import lone
-from tests.history.making import events, open_keys, told
+from tests.history.making import events, forked, open_keys, told
 from tests.running.making import Log, does, of, run, says
 
 
@@ -120,3 +120,18 @@ def test_only_what_was_rejected_is_asked_again(store):
     both = Resume(answers={"ask:a": 2, "ask:b": 3, "ask:c": "c"})
     assert list(graph.invoke(None, thread_id="t", resume=both).interrupts) == ["ask:b"]
     assert graph.invoke(None, thread_id="t", resume=Resume(4)).data == {"a": 2, "b": 4, "c": "c"}
+
+
+def test_it_is_open_again_in_another_process(graph, reopened):
+    graph.invoke(None, thread_id="t", resume=Resume(3))
+    (asked,) = run(reopened().pending("t")).items
+    assert run(reopened().answer("t", {"ask:n": 4}, pause=asked.pause)) == ()
+    assert graph.invoke(None, thread_id="t", state_store=reopened()).state.n == 4
+
+
+def test_a_fork_from_before_and_one_from_after_the_rejection_each_go_on(graph):
+    graph.invoke(None, thread_id="t", resume=Resume(3))
+    before, after = forked(graph, "interrupted", 0), forked(graph, "interrupted", 1)
+    for branch in (before, after):
+        assert graph.invoke(None, thread_id="t", branch_id=branch, resume=Resume(6)).state.n == 6
+    assert open_keys(graph) == ["ask:n"]

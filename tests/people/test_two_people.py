@@ -68,7 +68,6 @@ def test_the_second_is_told_who_was_first_when_it_was_the_last_question(single, 
         single.invoke(None, thread_id="t", resume=Resume(answers={"ask:ok": "no"}, by="ben"))
 
 
-@pytest.mark.xfail(strict=True, reason="bug: already-answered-where-it-was-not")
 def test_a_wrong_answer_to_a_question_that_is_asked_anew_is_not_told_as_answered(store):
     def again(state: Log):
         answer = interrupt("Again?", id="ok", answer=int)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from .json import Json, JsonObject
@@ -295,13 +295,12 @@ def fact_from_json(stored: list[Json]) -> Fact:
     raise ValueError(f"unknown fact {tag!r}")
 
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_INSTANT_MS = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()) * 1000
 
 
 def instant(at_ms: int) -> datetime:
     """A store's Unix milliseconds as a UTC instant; what lies beyond the calendar is its last instant."""
-    return EPOCH + timedelta(milliseconds=min(at_ms, LAST_INSTANT_MS))
+    return datetime.fromtimestamp(min(at_ms, LAST_INSTANT_MS) / 1000, UTC)
 
 
 @dataclass(frozen=True, slots=True)

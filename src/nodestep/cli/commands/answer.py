@@ -10,6 +10,7 @@ import typer
 from ...errors import InterruptExpiredError, ResumeError, ThreadBusyError
 from ...model.interrupt import Interrupt
 from ...people import inbox
+from ...people.audit import who_was_first
 from ...stores.sqlite import SQLiteStateStore
 from ..asking import Answers, ask, confirm, told_recorded
 from ..exits import Exit, Refusal
@@ -118,9 +119,12 @@ def _open_questions(store: SQLiteStateStore, look: Look, keys: Sequence[str]) ->
         return look.waiting
     if look.expired:
         raise _expired([question.key for question in look.expired], thread)
-    error = ResumeError(f"Thread {thread!r} waits for no answer: it is {look.status.value}. Nothing was recorded.")
     named = [key for key in keys if ":" in key]
-    raise inbox.told_who_was_first(error, store, look.head, named or None)
+    first = who_was_first(store, thread, look.head.branch_id, named or None)
+    raise ResumeError(
+        f"{f'{first} ' if first is not None else ''}Thread {thread!r} waits for no answer: it is {look.status.value}. Nothing "
+        "was recorded."
+    )
 
 
 def _refuse_closed(store: SQLiteStateStore, look: Look, keys: Sequence[str]) -> None:
@@ -131,11 +135,9 @@ def _refuse_closed(store: SQLiteStateStore, look: Look, keys: Sequence[str]) -> 
     if late:
         raise _expired(late, look.head.thread_id)
     others = [key for key in keys if ":" in key and key not in waiting]
-    if others:
-        untold = ResumeError(f"Nothing was recorded. Open: {', '.join(map(repr, waiting))}.")
-        told = inbox.told_who_was_first(untold, store, look.head, others)
-        if told is not untold:
-            raise told
+    first = who_was_first(store, look.head.thread_id, look.head.branch_id, others)
+    if first is not None:
+        raise ResumeError(f"{first} Nothing was recorded. Open: {', '.join(map(repr, waiting))}.")
 
 
 def _expired(keys: Sequence[str], thread: str) -> InterruptExpiredError:
