@@ -50,19 +50,21 @@ def cold_resume(make: Callable[[str], None], steps: int, variant: str) -> Row:
     cpus: list[float] = []
     seconds: list[float] = []
     inside: list[float] = []
-    for _ in range(REPEATS):
+    for repeat in range(REPEATS + 1):
         folder = tempfile.mkdtemp(dir=Path(path).parent)
         for name in os.listdir(Path(path).parent):
             if os.path.isfile(source := os.path.join(Path(path).parent, name)):
                 shutil.copy(source, folder)
         program = str(BENCHMARKS / "cold_resume.py")
         ended = run([program, os.path.join(folder, Path(path).name), str(steps), variant])
+        shutil.rmtree(folder)
+        if not repeat:  # the first one warms the page cache and the compiled modules
+            continue
         told = json.loads(ended.output)
         walls.append(ended.wall_s)
         cpus.append(ended.cpu_s)
         seconds.append(told["seconds"])
         inside.append(told["cpu_s"])
-        shutil.rmtree(folder)
     return {
         "n": 1,
         "seconds": median(seconds),
@@ -80,7 +82,7 @@ def import_costs(statements: Mapping[str, str]) -> list[Row]:
     for repeat in range(REPEATS + 3):
         for name, statement in every.items():
             ended = run(["-c", f"{statement}\n{_RSS_PROBE}"])
-            if repeat:  # the first pass warms the page cache and the .pyc files
+            if repeat:  # the first pass warms as well
                 measured[name].append((ended, int(ended.output)))
 
     def of(name: str) -> tuple[float, float, float]:

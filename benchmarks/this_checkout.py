@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 BENCHMARKS = Path(__file__).resolve().parent
@@ -15,5 +16,8 @@ if str(SRC) not in sys.path:
 
 
 def environment() -> dict[str, str]:
-    """The environment for a child process that is to find the same nodestep."""
-    return {**os.environ, "PYTHONPATH": str(SRC)}
+    """The environment for a child process that is to find the same nodestep, compiled once as an installed package is; what
+    is compiled lies outside of the checkout."""
+    bytecode = Path(tempfile.gettempdir()) / f"nodestep-bytecode-{os.getuid()}"
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(SRC), "PYTHONPYCACHEPREFIX": str(bytecode)}

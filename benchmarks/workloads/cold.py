@@ -33,7 +33,7 @@ def with_a_chat() -> list[Row]:
     return _rows(_chat, "chat")
 
 
-def _rows(make: Callable[[str, int], None], variant: str) -> list[Row]:
+def _rows(make: Callable[..., None], variant: str) -> list[Row]:
     end = f".{variant}" if variant else ""
     return [
         {"workload": f"W8.h{steps}{end}", **cold_resume(partial(make, steps=steps), steps, variant)}

@@ -300,7 +300,10 @@ LAST_INSTANT_MS = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 
 def instant(at_ms: int) -> datetime:
     """A store's Unix milliseconds as a UTC instant; what lies beyond the calendar is its last instant."""
-    return datetime.fromtimestamp(min(at_ms, LAST_INSTANT_MS) / 1000, UTC)
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, UTC)
+    except (ValueError, OverflowError):
+        return datetime.fromtimestamp(LAST_INSTANT_MS / 1000, UTC)
 
 
 @dataclass(frozen=True, slots=True)

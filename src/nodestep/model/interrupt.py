@@ -35,7 +35,7 @@ class Question:
     assignee: str | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, init=False)
 class Interrupt:
     """An open question. `key` is `"<task_id>:<id>"`; `pause` numbers the pause that first showed it and is never given
     twice by a store, so an answer that carries it cannot meet another question. Instants are UTC."""
@@ -53,6 +53,39 @@ class Interrupt:
     assignee: str | None = field(default=None, compare=False, repr=False)
     asked_at: datetime | None = field(default=None, compare=False, repr=False)
     expires_at: datetime | None = field(default=None, compare=False, repr=False)
+
+    def __init__(
+        self,
+        key: str,
+        id: str,
+        node: str,
+        task_id: str,
+        payload: Any,
+        thread_id: str | None = None,
+        branch_id: str = "main",
+        graph: str | None = None,
+        pause: int | None = None,
+        answer_schema: JsonObject | None = None,
+        assignee: str | None = None,
+        asked_at: datetime | None = None,
+        expires_at: datetime | None = None,
+    ) -> None:
+        # All fields in one step: an inbox makes a hundred of these for a page.
+        vars(self).update(
+            key=key,
+            id=id,
+            node=node,
+            task_id=task_id,
+            payload=payload,
+            thread_id=thread_id,
+            branch_id=branch_id,
+            graph=graph,
+            pause=pause,
+            answer_schema=answer_schema,
+            assignee=assignee,
+            asked_at=asked_at,
+            expires_at=expires_at,
+        )
 
 
 def check_pause(pause: Any) -> None:

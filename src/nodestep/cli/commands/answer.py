@@ -121,10 +121,8 @@ def _open_questions(store: SQLiteStateStore, look: Look, keys: Sequence[str]) ->
         raise _expired([question.key for question in look.expired], thread)
     named = [key for key in keys if ":" in key]
     first = who_was_first(store, thread, look.head.branch_id, named or None)
-    raise ResumeError(
-        f"{f'{first} ' if first is not None else ''}Thread {thread!r} waits for no answer: it is {look.status.value}. Nothing "
-        "was recorded."
-    )
+    told = f"{first or ''} Thread {thread!r} waits for no answer: it is {look.status.value}. Nothing was recorded."
+    raise ResumeError(told.lstrip())
 
 
 def _refuse_closed(store: SQLiteStateStore, look: Look, keys: Sequence[str]) -> None:
@@ -135,7 +133,7 @@ def _refuse_closed(store: SQLiteStateStore, look: Look, keys: Sequence[str]) -> 
     if late:
         raise _expired(late, look.head.thread_id)
     others = [key for key in keys if ":" in key and key not in waiting]
-    first = who_was_first(store, look.head.thread_id, look.head.branch_id, others)
+    first = who_was_first(store, look.head.thread_id, look.head.branch_id, others) if others else None
     if first is not None:
         raise ResumeError(f"{first} Nothing was recorded. Open: {', '.join(map(repr, waiting))}.")
 
