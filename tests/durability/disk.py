@@ -188,7 +188,8 @@ def cuts(
     deeds: Sequence[Deed], points: set[int] | None, chance: random.Random
 ) -> Iterator[tuple[list[Any], dict[str, bytes]]]:
     """What was told before a power cut at each of these deeds (at every one without `points`), and what it may leave."""
-    stable, told = Stable(), []
+    stable = Stable()
+    told: list[Any] = []
     for at, deed in enumerate(deeds):
         if points is None or at in points:
             for share in SHARES:

@@ -239,11 +239,16 @@ def _foreign(path: Path) -> None:
     other.close()
 
 
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 MISTAKEN: dict[str, Callable[[Path], Any]] = {
     "another program's database": _foreign,
     "a text": lambda path: path.write_text("hello " * 1000),
     "a few bytes": lambda path: path.write_bytes(b"SQLite format 3"),
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "a folder": _folder,
 }
 
 

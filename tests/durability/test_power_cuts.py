@@ -150,10 +150,10 @@ def test_a_thread_goes_on_after_a_power_cut_at_any_moment(shape, quick, chance):
         effects.path.unlink(missing_ok=True)
         if shape == "beside_a_failure":
             effects.do("failed")
-        with SQLiteStateStore(path, clock=clock) as store:
+        with SQLiteStateStore(path, clock=clock) as opened:
             before = history(path)
             assert before.last >= max(told, default=0)
-            finish(SHAPES[shape](store, effects), store, effects)
+            finish(SHAPES[shape](opened, effects), opened, effects)
         runs = [note.removeprefix("run:") for note in effects.done() if note.startswith("run:")]
         after = history(path)
         assert after.log == whole.log

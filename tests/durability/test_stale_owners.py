@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +88,16 @@ def test_a_run_whose_thread_was_finished_by_another_writes_nothing_more(shape, k
         assert play.kept() == after
 
 
+def _goes_on(play: Any, store: Any) -> str:
+    status: str = play.graph.invoke(None, thread_id=THREAD, state_store=store).status
+    return status
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_run_whose_thread_another_works_on_writes_nothing_more_and_does_not_disturb(shape, quick):
     for play in plays(shape, quick, "memory"):
         other = Actor(
-            lambda store, play=play: play.graph.invoke(None, thread_id=THREAD, state_store=store).status,
+            partial(_goes_on, play),
             Instant(play.store),
         )
         while not other.over and other.steps.count("commit") <= 1:

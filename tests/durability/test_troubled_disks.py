@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,7 @@ def test_a_run_meets_the_lock_of_another_program_and_goes_on_when_it_is_free(sha
     for at in range(1, 100):
         clock, effects, path = StillClock(), Effects(quick / f"effects {at}"), quick / f"{at}.db"
         with Impatient(path, clock=clock) as inner, Locker(path) as locker:
-            store = Before(inner, at, lambda locker=locker: locker.does("BEGIN IMMEDIATE"))
+            store = Before(inner, at, partial(locker.does, "BEGIN IMMEDIATE"))
             graph = SHAPES[shape](store, effects)
             try:
                 finish(graph, store, effects)
