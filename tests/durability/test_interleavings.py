@@ -183,9 +183,6 @@ PAIRS = [
         *pair,
         ready,
         id=f"{'-'.join(pair)}{'-of a ready thread' if ready else ''}",
-        marks=[pytest.mark.xfail(reason="bug: a fork of a thread that is deleted meanwhile")]
-        if {*pair} == {"delete", "fork"}
-        else [],
     )
     for ready in (False, True)
     for pair in combinations_with_replacement(WORDS, 2)

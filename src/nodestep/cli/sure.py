@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .exits import Exit, Refusal
-from .prompts import agreed
+from .prompts import agreed, editable
 from .screen import Screen
 from .shell import command
 
@@ -23,5 +23,6 @@ def is_sure(
             commands=[command(name, {**options, "--yes": True}, *arguments)],
         )
     screen.say(told)
+    editable()
     if not agreed(f"{question} [y/N] "):
         raise Refusal("Nothing was done.", Exit.STOPPED)

@@ -67,6 +67,8 @@ def sequence_of(store: StateStore, thread_id: str, branch_id: str, event: str) -
             is_kept = bool(before) and before[0].sequence == sequence - 1
             if is_kept and int(part) < _parts(store, thread_id, branch_id, found[0]):
                 return sequence - 1
+    if store.head(thread_id, branch_id) is None:  # deleted while its records were looked for
+        raise UnknownThreadError(thread_id, branch_id)
     raise UnknownEventError(
         f"Branch {branch_id!r} of thread {thread_id!r} has no event {event!r} to go back to, or it was pruned. The ids are "
         "in (await graph.history(thread_id)).checkpoints."
