@@ -25,15 +25,17 @@ SPREAD: Final = "p99/p50"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of one row: `cpu` and `wall` are microseconds for each unit, anything else is the row's own field."""
+    """One number of one row: `cpu` and `wall` are microseconds for each unit, anything else is the row's own field. `fs` is
+    `None` where it does not matter."""
 
     peer: str
     workload: str
     field: str = CPU
-    fs: str = DISK
+    fs: str | None = None
 
     def of(self, results: Results) -> float | None:
-        rows = results.get((self.peer, self.workload, self.fs), [])
+        places = (self.fs,) if self.fs else (DISK, TMPFS)
+        rows = next((rows for fs in places if (rows := results.get((self.peer, self.workload, fs)))), [])
         values = [value for row in rows if (value := self._read(row)) is not None]
         return median(values) if values else None
 
@@ -60,7 +62,7 @@ class Target:
     unit: str = "us"
 
 
-def _peers(what: str, workload: str, fs: str, bars: dict[str, float], field: str = CPU) -> Iterator[Target]:
+def _peers(what: str, workload: str, fs: str | None, bars: dict[str, float], field: str = CPU) -> Iterator[Target]:
     """The same workload of ours and of others."""
     for peer, at_most in bars.items():
         ours = Figure("ours", workload, field, fs)
@@ -71,15 +73,15 @@ def _size(what: str, workload: str, fs: str, at_most: float, field: str = "bytes
     return Target(what, Figure("ours", workload, field, fs), None, at_most, unit)
 
 
-def _own(what: str, workload: str, other: str, at_most: float, fs: str = DISK, field: str = CPU) -> Target:
-    return Target(what, Figure("ours", workload, field, fs), Figure("ours", other, field, fs), at_most)
+def _own(what: str, workload: str, other: str, at_most: float, field: str = CPU) -> Target:
+    return Target(what, Figure("ours", workload, field), Figure("ours", other, field), at_most)
 
 
 TARGETS: Final = [
-    *_peers("chain, sync", "W1.sync", DISK, {"langgraph": 1 / 20}),
-    *_peers("chain, async", "W1.async", DISK, {"langgraph": 1 / 30, "teff": 1.5}),
-    *_peers("memory store, sync", "W2.sync", DISK, {"langgraph": 1 / 30, "burr": 1}),
-    *_peers("memory store, async", "W2.async", DISK, {"langgraph": 1 / 30, "burr": 1}),
+    *_peers("chain, sync", "W1.sync", None, {"langgraph": 1 / 20}),
+    *_peers("chain, async", "W1.async", None, {"langgraph": 1 / 30, "teff": 1.5}),
+    *_peers("memory store, sync", "W2.sync", None, {"langgraph": 1 / 30, "burr": 1}),
+    *_peers("memory store, async", "W2.async", None, {"langgraph": 1 / 30, "burr": 1}),
     *_peers("SQLite, sync", "W3.sync", TMPFS, {"langgraph": 1 / 13, "floor": 3}),
     *_peers("SQLite, async", "W3.async", TMPFS, {"langgraph": 1 / 16}),
     *_peers("SQLite, sync", "W3.sync", DISK, {"floor": 1.4}, WALL),
@@ -95,8 +97,8 @@ TARGETS: Final = [
     _size(
         "chat of 5,000, `add_messages`: last 50 / first 50", "W5.sync.add_messages.5000", TMPFS, 1.3, "growth_cpu", ""
     ),
-    *_peers("fan-out, sync", "W6.none.sync", DISK, {"langgraph": 1 / 10}),
-    *_peers("fan-out, async", "W6.none.async", DISK, {"langgraph": 1 / 18, "teff": 1.5}),
+    *_peers("fan-out, sync", "W6.none.sync", None, {"langgraph": 1 / 10}),
+    *_peers("fan-out, async", "W6.none.async", None, {"langgraph": 1 / 18, "teff": 1.5}),
     *_peers("fan-out, SQLite, sync", "W6.sqlite.sync", TMPFS, {"langgraph": 1 / 9}),
     *_peers("fan-out, SQLite, async", "W6.sqlite.async", TMPFS, {"langgraph": 1 / 9}),
     *_peers("pause", "W7.pause.sync", TMPFS, {"langgraph": 1 / 25, "burr": 1}),
@@ -104,13 +106,13 @@ TARGETS: Final = [
     *_peers("pause: p99 / p50", "W7.pause.sync", TMPFS, {"floor": 1.5}, SPREAD),
     *_peers("resume: p99 / p50", "W7.resume.sync", TMPFS, {"floor": 1.5}, SPREAD),
     *(target for h in (10, 1000, 1099) for target in _peers("cold resume", f"W8.h{h}", TMPFS, {"burr": 1.5})),
-    _own("cold resume after 1,000 steps / after 10", "W8.h1000", "W8.h10", 1.3, TMPFS),
-    _own("cold resume after 1,099 steps / after 10", "W8.h1099", "W8.h10", 1.3, TMPFS),
+    _own("cold resume after 1,000 steps / after 10", "W8.h1000", "W8.h10", 1.3),
+    _own("cold resume after 1,099 steps / after 10", "W8.h1099", "W8.h10", 1.3),
     _size("cold resume, whole process, seconds", "W8.h1000", TMPFS, 0.5, "process_s", "s"),
     _own("imports of the first example / of what it stands on", "W9.graph", "W9.base", 1.25),
     *_peers("1 MB untouched", "W10.sync", TMPFS, {"langgraph": 1 / 55}),
     _size("1 MB untouched: file", "W10.sync", TMPFS, 1_250_000),
-    *_peers("1,000 threads at once", "W11.none", DISK, {"langgraph": 1 / 18, "teff": 1.2}),
+    *_peers("1,000 threads at once", "W11.none", None, {"langgraph": 1 / 18, "teff": 1.2}),
     _size(
         "200 durable threads at once: commits for each superstep", "W12.async", DISK, 0.1, "commits_per_superstep", ""
     ),
@@ -122,7 +124,6 @@ TARGETS: Final = [
         "W13.fork.h10000",
         "W13.fork.h200",
         1.0,
-        DISK,
         "bytes_per_fork",
     ),
 ]

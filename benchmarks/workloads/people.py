@@ -15,7 +15,7 @@ from nodestep.stores.base import New, QuestionRow, StateStore, Status, Write
 
 PAGE = 100
 PAGES = 50
-FORKS = 300
+FORKS = 100
 STARTS = 5
 TOGETHER = 1000
 """How many threads of the large store are written in one transaction."""

@@ -65,7 +65,7 @@ class Sleeper(AbstractContextManager["Sleeper"]):
             self._tell("")
         self.ends[self._hears()] += 1
 
-        assert self.ends.keys() == {"LeaseLostError"}
+        assert self.ends.keys() == {"LeaseLostError"}, self.ends
         assert kept(self.store, thread) == after
         assert done.state.log == ["first of holder", "work of other", "last of other"]
 

@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,13 @@ from nodestep import (
     interrupt,
     node,
 )
-from tests.watching import until
 from tests.persistence.programs.effects import Effects
+from tests.watching import until
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
+
+LEASE_S = 1.0
+"""Short, so that no test waits for long until nothing is renewed any more."""
 
 
 def build(
@@ -53,7 +57,7 @@ def build(
     return Graph(dict, name="fork", state_store=store).flow(START >> ask >> act >> last >> END)
 
 
-def forked(work: Callable[[], None], *, settled: bool = True) -> int:
+def forked(work: Callable[[], object], *, settled: bool = True) -> int:
     """Run the work in a forked child; returns its process id. `settled` forks when no lease is being given back."""
     if settled:
         until(lambda: all(thread.name != "nodestep-lease" for thread in threading.enumerate()))
@@ -78,7 +82,7 @@ def ended(child: int) -> int:
 def paused_then_forked(folder: str, form: str) -> None:
     """Parent and child both resume; the parent has used its pools before."""
     effects = Effects(f"{folder}/effects")
-    with SQLiteStateStore(f"{folder}/t.db") as store:
+    with SQLiteStateStore(f"{folder}/t.db", lease_s=LEASE_S) as store:
         graph = build(store, effects)
         start(graph, form)
 
@@ -143,7 +147,7 @@ def forked_in_a_node(folder: str, goes_on: bool) -> None:
     "form",
     [
         "invoke",
-        pytest.param("ainvoke", marks=pytest.mark.xfail(reason="bug: a forked child waits for its parent's pool")),
+        "ainvoke",
     ],
 )
 def test_of_a_parent_and_its_child_that_resume_one_paused_thread_one_has_the_effect(form, nursery, quick):
@@ -161,7 +165,7 @@ def test_a_child_that_is_killed_leaves_its_thread_to_its_parent_at_once(nursery,
 
 def killed_child(folder: str) -> None:
     effects = Effects(f"{folder}/effects")
-    with SQLiteStateStore(f"{folder}/t.db") as store:
+    with SQLiteStateStore(f"{folder}/t.db", lease_s=LEASE_S) as store:
         graph = build(store, effects)
         graph.invoke({}, thread_id="t")
         dying = build(store, effects, lambda: os._exit(0))
@@ -172,12 +176,12 @@ def killed_child(folder: str) -> None:
 
 
 def many_children(folder: str) -> None:
-    with SQLiteStateStore(f"{folder}/t.db") as store:
+    with SQLiteStateStore(f"{folder}/t.db", lease_s=LEASE_S) as store:
         graph = build(store, Effects(f"{folder}/effects"))
         for number in range(60):
             thread = f"t{number}"
             graph.invoke({}, thread_id=thread)
-            child = forked(lambda thread=thread: graph.invoke(None, thread_id=thread, resume=Resume(1)), settled=False)
+            child = forked(partial(graph.invoke, None, thread_id=thread, resume=Resume(1)), settled=False)
             assert ended(child) == 0
 
 

@@ -129,8 +129,11 @@ def _abandon(run: Run, error: BaseException) -> BaseException:
     is being cancelled. Returns the error to raise: a run that was stopped because its lease is gone says so."""
     if run.stopped is not None:
         run.stopped.uncancel()  # the cancellation was ours, and ends here
-    if run.log is None or run.log.closed:
+    if run.log is None:
         return error
+    run.log.settle()
+    if run.log.closed:
+        return run.log.lost if run.log.lost is not None and run.lease_lost else error
     failure = replace(_failure(error), conflict=run.conflict)
     try:
         run.abandon(failure)

@@ -19,7 +19,10 @@ class Leases:
 
     def __init__(self, store: StateStore) -> None:
         self._store = ref(store)
-        self._pid = os.getpid()
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """As if it had just been made: the child of a fork holds no lease, and has no thread that renews one."""
         self._changed = threading.Condition()
         self._held: dict[Held, Callable[[], None]] = {}
         self._thread: threading.Thread | None = None
@@ -28,8 +31,7 @@ class Leases:
         """Renew this lease from now on, every third of its length."""
         with self._changed:
             self._held[lease] = on_lost
-            if self._thread is None or self._pid != os.getpid():
-                self._pid = os.getpid()
+            if self._thread is None:
                 store = self._store()
                 assert store is not None
                 self._thread = threading.Thread(target=self._renew, args=(store,), name="nodestep-lease", daemon=True)
@@ -75,3 +77,14 @@ def leases_of(store: StateStore) -> Leases:
         if found is None:
             found = _leases[store] = Leases(store)
         return found
+
+
+def _begin_anew() -> None:
+    global _making
+    _making = threading.Lock()
+    for leases in _leases.values():
+        leases.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -33,7 +33,7 @@ class Entry:
 class RunLog:
     """`write` is for code that may block, `awrite` for the event loop. Both number the records one after another, whichever
     threads they are called from, and raise LeaseLostError or ThreadCancelledError when the branch is no longer this run's.
-    `closed` says that the run has given its branch back, or lost it."""
+    `closed` says that the run has given its branch back, or lost it; `lost` why it lost it."""
 
     def __init__(
         self,
@@ -52,6 +52,7 @@ class RunLog:
         self.epoch = claim.epoch
         self.sequence = claim.sequence
         self.closed = False
+        self.lost: LeaseLostError | ThreadCancelledError | None = None
         self._since_snapshot = bytes_since_snapshot
         self._snapshot_bytes = snapshot_bytes
         self._numbering = threading.Lock()
@@ -135,6 +136,7 @@ class RunLog:
                 self._since_snapshot, self._snapshot_bytes = 0, len(write.snapshot)
         elif isinstance(answer, Refused):
             self.closed = True
+            self.lost = _lost(self.thread_id, answer)
         self._numbering.release()
 
 
@@ -162,20 +164,24 @@ class PendingEntry:
 
     def receipt(self) -> Receipt:
         """The receipt; raises what went wrong instead."""
-        thread_id = self._log.thread_id
         match self._answer:
             case Receipt() as receipt:
                 return receipt
-            case Refused(head) if head is not None and head.status is Status.CANCELLED:
-                raise ThreadCancelledError(
-                    f"Thread {thread_id!r} was cancelled while this run worked on it. The run stopped, and wrote nothing "
-                    "after the cancellation."
-                )
-            case Refused():
-                raise LeaseLostError(
-                    f"Another process took over thread {thread_id!r}, or the thread was deleted: this run's lease had ended. "
-                    "The run stopped and wrote nothing more; read the thread to see how it went on."
-                )
+            case Refused() as refused:
+                raise _lost(self._log.thread_id, refused)
             case BaseException() as error:
                 raise error
         raise StateStoreError("A commit came back without an answer.")
+
+
+def _lost(thread_id: str, refused: Refused) -> LeaseLostError | ThreadCancelledError:
+    """Why the branch is no longer this run's."""
+    if refused.head is not None and refused.head.status is Status.CANCELLED:
+        return ThreadCancelledError(
+            f"Thread {thread_id!r} was cancelled while this run worked on it. The run stopped, and wrote nothing after the "
+            "cancellation."
+        )
+    return LeaseLostError(
+        f"Another process took over thread {thread_id!r}, or the thread was deleted: this run's lease had ended. The run "
+        "stopped and wrote nothing more; read the thread to see how it went on."
+    )

@@ -101,7 +101,7 @@ def _next(run: Run, stored: Stored) -> _Claim:
     write = Write(
         run.thread_id, run.branch_id, guard, Status.RUNNING, record_to_bytes(facts), closes=closes, audits=audits
     )
-    since = sum(len(record.body) for record in stored.records)
+    since = sum(len(record.body) for record in stored.records) + len(write.record)
     snapshot_bytes = len(stored.snapshot) if stored.snapshot is not None else len(stored.records[0].body)
     return _Claim(write, values, checkpoint, facts, going_on, since, snapshot_bytes)
 
@@ -124,7 +124,7 @@ def _take(run: Run, claim: _Claim, receipt: Receipt) -> None:
         run.thread_id,
         run.branch_id,
         receipt,
-        bytes_since_snapshot=claim.since_snapshot + (len(claim.write.record) if claim.checkpoint.state else 0),
+        bytes_since_snapshot=claim.since_snapshot,
         snapshot_bytes=claim.snapshot_bytes,
     )
     position = claim.checkpoint.position

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -25,6 +26,12 @@ class Pool:
     def __init__(self, name: str, limit: int) -> None:
         self._name = name
         self._limit = limit
+        self.begin_anew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.begin_anew)
+
+    def begin_anew(self) -> None:
+        """As if it had just been made: the child of a fork has none of its parent's threads, and none of their jobs."""
         self._ready = threading.Condition()
         self._jobs: deque[Callable[[], None]] = deque()
         self._idle = 0

@@ -132,11 +132,9 @@ class Run:
         return Entry([*noted, *facts], status, opens, tuple(audits), snapshot, undo)
 
     def abandon(self, failure: RunFailed) -> None:
-        """Give the branch back, blocking: what was under way is waited for first, and what was noted goes along."""
+        """Give the branch back, blocking; what was noted goes along."""
         assert self.log is not None
-        self.log.settle()
-        if not self.log.closed:
-            self.log.write(self._entry((failure,), Status.FAILED))
+        self.log.write(self._entry((failure,), Status.FAILED))
 
     def note(self, task: str, outcome: Outcome) -> None:
         """Take a task's outcome into the position, to be recorded with the next commit."""
