@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -88,7 +89,7 @@ def interrupted(folder: str, shape: str, places: list[int], files: list[str], ot
         interrupting = Interrupting(place, files, others=others)
         inner = Path(folder) / str(place)
         inner.mkdir()
-        signal.signal(signal.SIGALRM, lambda *_, at=interrupting: sys.exit(f"hangs after {at.where}"))
+        signal.signal(signal.SIGALRM, partial(_hangs, interrupting))
         signal.setitimer(signal.ITIMER_REAL, HANGS_S)
         try:
             run(inner, shape, interrupting)
@@ -98,6 +99,12 @@ def interrupted(folder: str, shape: str, places: list[int], files: list[str], ot
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         shutil.rmtree(inner)
+
+
+def _hangs(interrupting: Interrupting, *_: object) -> None:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(2)  # in case the way out hangs as well
+    sys.exit(f"hangs after {interrupting.where}")
 
 
 def count(folder: Path, shape: str, files: Iterable[str] = (), *, others: bool = False) -> int:

@@ -10,12 +10,10 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from nodestep.stores.base import Status
-from tests.durability.lives import ENDS, FORMS, History, Kill, history, live
+from tests.durability.lives import ENDS, FORMS, History, Kill, history, live, noted_as, once_is_once
 from tests.durability.nursery import Nursery
 from tests.durability.shapes import SHAPES
 from tests.persistence.programs.effects import Effects
-
-Questions = set[tuple[int, str]]
 
 
 @dataclass
@@ -80,15 +78,16 @@ class Threads:
             self._judge(before, noted[read:], after)
             self.figures.kills += end.killed
             before, read = after, len(noted)
+        assert once_is_once(effects.done()), "what had been done once was done again"
         return before
 
     def _judge(self, before: History, noted: Sequence[str], after: History) -> None:
         """`noted` is what happened in the life between."""
-        said = {kind: [note.partition(":")[2] for note in noted if note.startswith(f"{kind}:")] for kind in _KINDS}
-        runs, acknowledged = said["run"], [int(sequence) for sequence in said["ack"]]
-        answers = {(int(pause), key) for pause, _, key in (answer.partition(":") for answer in said["answer"])}
+        runs, acknowledged = noted_as("run", noted), [int(sequence) for sequence in noted_as("ack", noted)]
+        answers = {(int(pause), key) for pause, _, key in (note.partition(":") for note in noted_as("answer", noted))}
         assert max(acknowledged, default=0) <= after.last, "an acknowledged commit is lost"
         assert before.done.isdisjoint(runs), "a recorded task ran again"
+        assert before.once.isdisjoint(noted_as("once", noted)), "what was recorded as done once was done again"
         assert before.done <= after.done, "a recorded task is lost"
         assert set(after.ends.values()) <= {1}, "a task is recorded twice"
         assert answers.isdisjoint(before.answered), "an answered question was asked again"
@@ -98,9 +97,6 @@ class Threads:
         assert len(set(after.shown)) == len(after.shown), "a question was shown by two pauses"
         self.figures.runs += len(runs)
         self.figures.answers += len(answers)
-
-
-_KINDS = ("run", "ack", "answer")
 
 
 def points(writes: int) -> Iterator[Kill]:

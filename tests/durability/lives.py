@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from nodestep import Graph, Resume, SQLiteStateStore
 from nodestep.engine.replay import record_from_bytes
-from nodestep.model.event import Answered, Paused, RunFailed, Started, SuperstepCompleted, TaskRecorded
+from nodestep.model.event import Answered, OnceRecorded, Paused, RunFailed, Started, SuperstepCompleted, TaskRecorded
 from nodestep.model.ids import idempotency_key
 from nodestep.model.outcome import Asked, Done
 from nodestep.stores.base import Receipt, Record, Refused, Status, Write
@@ -100,12 +100,13 @@ def call(graph: Graph[Work], form: Form, given: Any, resume: Resume | None) -> A
 @dataclass
 class History:
     """What the records of a thread say. `done` are the tasks that finished, by their idempotency keys, `ends` how often
-    each finished; questions are named by the pause that showed them and their key."""
+    each finished; `once` those with a result of `ctx.once`; questions are named by the pause that showed them and their key."""
 
     status: Status | None = None
     last: int = 0
     log: list[str] = field(default_factory=list)
     ends: dict[str, int] = field(default_factory=dict)
+    once: set[str] = field(default_factory=set)
     answered: list[tuple[int, str]] = field(default_factory=list)
     waiting: dict[str, int] = field(default_factory=dict)
     shown: list[tuple[int, str]] = field(default_factory=list)
@@ -169,6 +170,8 @@ class _Reading:
                 key = self._key(task)
                 self.told.ends[key] = self.told.ends.get(key, 0) + 1
                 self.asks.pop(task, None)
+            case OnceRecorded(task):
+                self.told.once.add(self._key(task))
             case Answered(answers):
                 self.told.answered += [(self.told.waiting.pop(key), key) for key in answers]
                 self.answered |= answers.keys()
@@ -186,6 +189,16 @@ class _Reading:
         for key in sorted(set().union(*self.asks.values()) - self.answered - self.told.waiting.keys()):
             self.told.waiting[key] = pause
             self.told.shown.append((pause, key))
+
+
+def noted_as(kind: str, notes: Iterable[str]) -> list[str]:
+    """What was noted of a kind, such as `run`."""
+    return [note.partition(":")[2] for note in notes if note.startswith(f"{kind}:")]
+
+
+def once_is_once(notes: Sequence[str]) -> bool:
+    """Whether nothing was done again that `ctx.once` had returned, over all lives."""
+    return all(f"once:{key}" not in notes[notes.index(f"returned:{key}") :] for key in noted_as("returned", notes))
 
 
 class Life:
@@ -207,8 +220,11 @@ class Life:
         assert after.log == log
         assert set(after.ends.values()) == {1}, "a task is recorded twice"
         assert not after.asked_again, "a task asked again what was answered"
+        assert once_is_once(noted), "what had been done once was done again"
         for before, read in self.before:
-            runs = [note.removeprefix("run:") for note in noted[read:] if note.startswith("run:")]
-            assert before.done.isdisjoint(runs), "a recorded task ran again"
+            assert before.done.isdisjoint(noted_as("run", noted[read:])), "a recorded task ran again"
+            assert before.once.isdisjoint(noted_as("once", noted[read:])), (
+                "what was recorded as done once was done again"
+            )
             assert before.done <= after.done, "a recorded task is lost"
             assert before.answered == after.answered[: len(before.answered)], "an answer is lost"

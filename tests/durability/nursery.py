@@ -20,10 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.durability.protections import switch_off
+
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
 WARM = ("tests.durability.lives",)
 """What children need, loaded before the first is born."""
+WITHOUT: str | None = None
+"""A protection that children do without; see `protections.py`."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Nursery(AbstractContextManager["Nursery"]):
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.durability.nursery"],
+            [sys.executable, "-m", "tests.durability.nursery", *([WITHOUT] if WITHOUT else [])],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -93,6 +97,8 @@ def bear(where: str, args: list[Any]) -> tuple[int, str]:
 def main() -> None:
     for module in WARM:
         importlib.import_module(module)
+    for protection in sys.argv[1:]:
+        switch_off(protection)
     for line in sys.stdin:
         print(json.dumps(bear(*json.loads(line))), flush=True)
 

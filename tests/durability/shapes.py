@@ -1,7 +1,9 @@
 """Six shapes of graphs. Every node notes what it does where a killed process cannot take it back.
 
-A task that runs notes `run:<idempotency key>`, which names it for good. Tasks beside one another finish one after the
-other, so that each is recorded by a commit of its own and every run of a shape makes the same commits.
+A task that runs notes `run:<idempotency key>`, which names it for good, and what it does once notes `once:<idempotency key>`;
+`returned:<idempotency key>` says that `ctx.once` came back with it.
+Tasks beside one another finish one after the other, so that each is recorded by a commit of its own and every run of a shape
+makes the same commits.
 """
 
 from __future__ import annotations
@@ -64,10 +66,12 @@ def chain(store: StateStore, effects: Effects) -> Graph[Work]:
         ran(effects, ctx)
 
         def charge() -> int:
-            effects.do("charge")
+            effects.do(f"once:{ctx.idempotency_key}")
             return 42
 
-        return {"log": [f"paid {ctx.once('charge', charge)}"]}
+        paid = ctx.once("charge", charge)
+        effects.do(f"returned:{ctx.idempotency_key}")
+        return {"log": [f"paid {paid}"]}
 
     return Graph(Work, name="chain", state_store=store).flow(
         START >> says("take", effects) >> pay >> says("ship", effects) >> END

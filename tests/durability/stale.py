@@ -1,12 +1,13 @@
 """A process that is stopped in the middle of its work for longer than its lease lasts, and woken, thread after thread.
 
-    python -m tests.durability.stale STORE plain|async|once|beside LEASE_S
+    python -m tests.durability.stale STORE plain|async|once|beside LEASE_S WORDS
 
-runs a thread for each line it reads, and holds it inside a node until it reads another line.
+runs a thread for each line it reads, and holds it inside a node until a line comes from the file descriptor WORDS.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from nodestep import SQLiteStateStore
 from nodestep.stores.base import StateStore
 from tests.asking import kept
 from tests.durability.nursery import PATIENCE_S, ROOT
-from tests.persistence.programs.effects import say, told
+from tests.persistence.programs.effects import say
 from tests.persistence.programs.holder import build
 from tests.watching import until
 
@@ -32,14 +33,18 @@ class Sleeper(AbstractContextManager["Sleeper"]):
         self.kind = kind
         self.ends: Counter[str] = Counter()
         self.store = SQLiteStateStore(folder / "threads.db", lease_s=LEASE_S)
+        words, self._words = os.pipe()
+        command = [sys.executable, "-m", "tests.durability.stale", folder / "threads.db", kind, LEASE_S, words]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.durability.stale", folder / "threads.db", kind, str(LEASE_S)],
+            [*map(str, command)],
             cwd=ROOT,
+            pass_fds=(words,),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             bufsize=1,
         )
+        os.close(words)
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
@@ -47,6 +52,7 @@ class Sleeper(AbstractContextManager["Sleeper"]):
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             pipe.close()
+        os.close(self._words)
         self.store.close()
 
     def round(self, thread: str) -> None:
@@ -62,7 +68,7 @@ class Sleeper(AbstractContextManager["Sleeper"]):
         if self.kind == "async":
             assert self._hears() == "cancelled"
         else:
-            self._tell("")
+            os.write(self._words, b"\n")
         self.ends[self._hears()] += 1
 
         assert self.ends.keys() == {"LeaseLostError"}, self.ends
@@ -83,10 +89,13 @@ def live(store: StateStore, thread: str) -> bool:
     return head is not None and head.live
 
 
-def main(path: str, kind: str, lease_s: str) -> None:
+def main(path: str, kind: str, lease_s: str, words: str) -> None:
+    commands = os.fdopen(os.dup(0))
+    os.dup2(int(words), 0)  # a node that was left behind still waits for its word there
     with SQLiteStateStore(path, lease_s=float(lease_s)) as store:
         graph = build(store, "holder", kind, beside=kind == "beside")
-        for thread in told():
+        for line in commands:
+            thread = line.strip()
             try:
                 say(graph.invoke({}, thread_id=thread).status)
             except Exception as error:

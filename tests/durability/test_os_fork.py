@@ -185,6 +185,5 @@ def many_children(folder: str) -> None:
             assert ended(child) == 0
 
 
-@pytest.mark.xfail(reason="bug: a fork may catch a lock of the lease thread", strict=False)
 def test_a_child_goes_on_whenever_it_was_forked(nursery, quick):
     nursery.child(many_children, str(quick))

@@ -13,7 +13,7 @@ import pytest
 from nodestep import SQLiteStateStore
 from nodestep.stores.base import Receipt, Status
 from tests.durability.disk import Disk, Synced, Told, cuts
-from tests.durability.lives import finish, history
+from tests.durability.lives import finish, history, noted_as
 from tests.durability.shapes import SHAPES
 from tests.persistence.programs.effects import Effects
 from tests.stores.writing import StillClock, begin, done, go_on, question, seen, unchanged, write
@@ -154,9 +154,9 @@ def test_a_thread_goes_on_after_a_power_cut_at_any_moment(shape, quick, chance):
             before = history(path)
             assert before.last >= max(told, default=0)
             finish(SHAPES[shape](opened, effects), opened, effects)
-        runs = [note.removeprefix("run:") for note in effects.done() if note.startswith("run:")]
         after = history(path)
         assert after.log == whole.log
-        assert before.done.isdisjoint(runs)
+        assert before.done.isdisjoint(noted_as("run", effects.done()))
+        assert before.once.isdisjoint(noted_as("once", effects.done()))
         assert before.done <= after.done
         assert {key for _, key in after.answered} == {key for _, key in whole.answered}

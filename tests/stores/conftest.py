@@ -12,6 +12,8 @@ from nodestep.stores.memory import InMemoryStateStore
 from nodestep.stores.sqlite import SQLiteStateStore
 from tests.stores.writing import StillClock
 
+pytest.register_assert_rewrite("nodestep.testing.contract")
+
 
 @pytest.fixture
 def clock() -> StillClock:

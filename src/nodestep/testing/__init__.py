@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .clock import ManualClock
 from .dying import DyingStore, StoreDiedError, kill_process
 
-__all__ = ["DyingStore", "StoreDiedError", "kill_process"]
+__all__ = ["DyingStore", "ManualClock", "StoreDiedError", "kill_process"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nodestep.stores.base import StateStore, Status
-from tests.stores.writing import (
-    StillClock,
+from ...stores.base import StateStore, Status
+from ..writes import (
+    ManualClock,
     begin,
     done,
     go_on,
@@ -17,7 +17,7 @@ from tests.stores.writing import (
 )
 
 
-def test_receipts_number_the_records_without_gaps(store: StateStore):
+def test_receipts_number_the_records_without_gaps(store: StateStore) -> None:
     receipt = begin(store)
     numbers = [receipt.sequence]
     for status in (Status.RUNNING, Status.RUNNING, Status.INTERRUPTED):
@@ -31,36 +31,36 @@ def test_receipts_number_the_records_without_gaps(store: StateStore):
     assert seen(store).head.sequence == 6
 
 
-def test_a_refused_write_uses_up_no_number(store: StateStore):
+def test_a_refused_write_uses_up_no_number(store: StateStore) -> None:
     rested = begin(store, status=Status.READY)
     refused(store, write(unchanged(begin(store, "other", Status.READY))))
     assert done(store, write(unchanged(rested))).sequence == 2
 
 
-def test_branches_have_numbers_of_their_own(store: StateStore):
+def test_branches_have_numbers_of_their_own(store: StateStore) -> None:
     numbers = {begin(store, f"t{n}").no for n in range(5)}
     assert len(numbers) == 5
     assert len({begin(store, "t1", branch=f"b{n}").no for n in range(5)} | numbers) == 10
 
 
-def test_the_questions_of_one_write_share_a_pause_number(store: StateStore):
+def test_the_questions_of_one_write_share_a_pause_number(store: StateStore) -> None:
     asked = pause(store, "a:x", "b:y")
     assert asked.pause is not None
     assert {row.pause for row in seen(store).questions} == {asked.pause}
     assert seen(store).records[-1].pause == asked.pause
 
 
-def test_a_write_without_questions_has_no_pause_number(store: StateStore):
+def test_a_write_without_questions_has_no_pause_number(store: StateStore) -> None:
     assert begin(store).pause is None
     assert seen(store).records[0].pause is None
 
 
-def test_pause_numbers_grow_over_all_threads(store: StateStore):
+def test_pause_numbers_grow_over_all_threads(store: StateStore) -> None:
     numbers = [pause(store, thread=f"t{n}").pause or 0 for n in range(4)]
     assert numbers == sorted(set(numbers))
 
 
-def test_a_question_that_stays_open_keeps_its_pause_and_time(store: StateStore, clock: StillClock):
+def test_a_question_that_stays_open_keeps_its_pause_and_time(store: StateStore, clock: ManualClock) -> None:
     asked = pause(store, "a:x")
     (kept,) = seen(store).questions
     clock.forward(60_000)
@@ -73,7 +73,7 @@ def test_a_question_that_stays_open_keeps_its_pause_and_time(store: StateStore, 
     assert second.asked_at_ms == clock.wall
 
 
-def test_only_kept_questions_take_no_new_number(store: StateStore):
+def test_only_kept_questions_take_no_new_number(store: StateStore) -> None:
     asked = pause(store, "a:x")
     claimed = done(store, write(unchanged(asked)))
     again = go_on(store, claimed, Status.INTERRUPTED, opens=seen(store).questions)
@@ -81,7 +81,7 @@ def test_only_kept_questions_take_no_new_number(store: StateStore):
     assert [row.pause for row in seen(store).questions] == [asked.pause]
 
 
-def test_a_question_that_opens_again_belongs_to_the_new_pause(store: StateStore):
+def test_a_question_that_opens_again_belongs_to_the_new_pause(store: StateStore) -> None:
     asked = pause(store, "a:x")
     claimed = done(store, write(unchanged(asked)))
     again = go_on(store, claimed, Status.INTERRUPTED, opens=(question("a:x", body={"payload": "new"}),))
@@ -90,20 +90,20 @@ def test_a_question_that_opens_again_belongs_to_the_new_pause(store: StateStore)
     assert row.body == {"payload": "new"}
 
 
-def test_a_closed_question_may_be_opened_by_the_same_write(store: StateStore):
+def test_a_closed_question_may_be_opened_by_the_same_write(store: StateStore) -> None:
     asked = pause(store, "a:x", "b:y")
     claimed = done(store, write(unchanged(asked), closes=("b:y",)))
     again = go_on(store, claimed, Status.INTERRUPTED, closes=("a:x",), opens=(question("a:x"),))
     assert [(row.key, row.pause) for row in seen(store).questions] == [("a:x", again.pause)]
 
 
-def test_closed_questions_are_no_longer_open(store: StateStore):
+def test_closed_questions_are_no_longer_open(store: StateStore) -> None:
     asked = pause(store, "a:x", "b:y", "c:z")
     done(store, write(unchanged(asked), Status.INTERRUPTED, closes=("a:x", "c:z", "never:there")))
     assert [row.key for row in seen(store).questions] == ["b:y"]
 
 
-def test_a_write_is_stamped_with_the_time_of_the_store(store: StateStore, clock: StillClock):
+def test_a_write_is_stamped_with_the_time_of_the_store(store: StateStore, clock: ManualClock) -> None:
     held = begin(store)
     clock.forward(1_500)
     receipt = go_on(store, held)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nodestep.stores.base import StateStore
-from tests.stores.writing import begin, bodies, pause, seen
+from ...stores.base import StateStore
+from ..writes import begin, bodies, pause, seen
 
 ODD = [
     "a",
@@ -44,7 +44,7 @@ ODD = [
 ]
 
 
-def test_every_odd_thread_id_is_a_thread_of_its_own(store: StateStore):
+def test_every_odd_thread_id_is_a_thread_of_its_own(store: StateStore) -> None:
     for thread in ODD:
         begin(store, thread, record=thread.encode())
     for thread in ODD:
@@ -52,14 +52,14 @@ def test_every_odd_thread_id_is_a_thread_of_its_own(store: StateStore):
         assert seen(store, thread).head.thread_id == thread
 
 
-def test_every_odd_branch_id_is_a_branch_of_its_own(store: StateStore):
+def test_every_odd_branch_id_is_a_branch_of_its_own(store: StateStore) -> None:
     for branch in ODD:
         begin(store, branch=branch, record=branch.encode())
     for branch in ODD:
         assert bodies(seen(store, "t", branch)) == [branch.encode()]
 
 
-def test_thread_and_branch_do_not_run_into_each_other(store: StateStore):
+def test_thread_and_branch_do_not_run_into_each_other(store: StateStore) -> None:
     pairs = list(itertools.product(("a", "ab", "a/b"), ("b", "", "/b")))
     for thread, branch in pairs:
         begin(store, thread, branch=branch, record=f"{thread}|{branch}".encode())
@@ -68,13 +68,13 @@ def test_thread_and_branch_do_not_run_into_each_other(store: StateStore):
 
 
 @pytest.mark.parametrize("thread", ODD)
-def test_the_questions_of_an_odd_thread_are_listed_alone(store: StateStore, thread: str):
+def test_the_questions_of_an_odd_thread_are_listed_alone(store: StateStore, thread: str) -> None:
     pause(store, "a:x", thread=thread)
     pause(store, "b:y", thread=thread + "x")
     assert [listed.question.key for listed in store.questions(thread)] == ["a:x"]
 
 
-def test_odd_ids_make_no_file(store: StateStore, tmp_path: Path):
+def test_odd_ids_make_no_file(store: StateStore, tmp_path: Path) -> None:
     before = {file.name for file in tmp_path.rglob("*")}
     for thread in ODD:
         begin(store, thread)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from nodestep.stores.base import AuditRow, Fenced, ForkOf, New, Receipt, Refused, StateStore, Status, Write
-from tests.stores.writing import begin, bodies, done, go_on, holding, one, pause, question, seen, unchanged, write
+from ...stores.base import AuditRow, Fenced, ForkOf, New, Receipt, Refused, StateStore, Status, Write
+from ..writes import begin, bodies, done, go_on, holding, one, pause, question, seen, unchanged, write
 
 THREADS = 8
 
@@ -29,7 +29,7 @@ def one_of(store: StateStore, item: Write, _: int) -> Receipt | Refused:
     return one(store, item)
 
 
-def test_threads_that_commit_at_the_same_time_lose_nothing(store: StateStore):
+def test_threads_that_commit_at_the_same_time_lose_nothing(store: StateStore) -> None:
     rounds = 40
 
     def work(number: int) -> None:
@@ -46,7 +46,7 @@ def test_threads_that_commit_at_the_same_time_lose_nothing(store: StateStore):
         assert stored.head.status is Status.COMPLETED
 
 
-def test_of_many_claims_at_the_same_time_one_wins(store: StateStore):
+def test_of_many_claims_at_the_same_time_one_wins(store: StateStore) -> None:
     for round in range(10):
         rested = begin(store, f"t{round}", Status.READY)
         claim = write(unchanged(rested), thread=f"t{round}")
@@ -55,20 +55,20 @@ def test_of_many_claims_at_the_same_time_one_wins(store: StateStore):
         assert seen(store, f"t{round}").head.sequence == 2
 
 
-def test_of_many_new_branches_at_the_same_time_one_is_made(store: StateStore):
+def test_of_many_new_branches_at_the_same_time_one_is_made(store: StateStore) -> None:
     for round in range(10):
         answers = together(partial(one_of, store, write(New("g"), thread=f"t{round}")))
         assert sum(isinstance(answer, Receipt) for answer in answers) == 1
 
 
-def test_pause_numbers_of_many_threads_are_all_different(store: StateStore):
+def test_pause_numbers_of_many_threads_are_all_different(store: StateStore) -> None:
     numbers = together(lambda number: [pause(store, thread=f"{number}-{n}").pause for n in range(10)])
     flat = [number for some in numbers for number in some]  # type: ignore[attr-defined]
     assert len(set(flat)) == THREADS * 10
     assert len(store.questions(limit=1000)) == THREADS * 10
 
 
-def test_readers_see_whole_commits_only(store: StateStore):
+def test_readers_see_whole_commits_only(store: StateStore) -> None:
     held = begin(store)
     stop = threading.Event()
 
@@ -90,7 +90,7 @@ def test_readers_see_whole_commits_only(store: StateStore):
         assert all(seen_whole.result() for seen_whole in looks)
 
 
-def test_of_many_forks_of_one_name_at_the_same_time_one_is_made(store: StateStore):
+def test_of_many_forks_of_one_name_at_the_same_time_one_is_made(store: StateStore) -> None:
     begin(store, status=Status.READY)
     head = seen(store).head
     for round in range(10):
@@ -100,7 +100,7 @@ def test_of_many_forks_of_one_name_at_the_same_time_one_is_made(store: StateStor
     assert len(store.branch_rows("t")) == 11
 
 
-def test_decisions_of_many_threads_are_all_numbered_apart(store: StateStore):
+def test_decisions_of_many_threads_are_all_numbered_apart(store: StateStore) -> None:
     def work(number: int) -> None:
         for n in range(10):
             begin(store, f"{number}-{n}", Status.READY, audits=(AuditRow("a:x", n, "api"), AuditRow("b:y", n, "api")))
@@ -110,7 +110,7 @@ def test_decisions_of_many_threads_are_all_numbered_apart(store: StateStore):
     assert numbers == list(range(1, THREADS * 20 + 1))
 
 
-def test_a_run_and_a_fence_at_the_same_time_have_one_end(store: StateStore):
+def test_a_run_and_a_fence_at_the_same_time_have_one_end(store: StateStore) -> None:
     for round in range(10):
         held = begin(store, f"t{round}")
         ends = [
@@ -122,7 +122,7 @@ def test_a_run_and_a_fence_at_the_same_time_have_one_end(store: StateStore):
         assert seen(store, f"t{round}").head.sequence == 2
 
 
-def test_threads_are_deleted_and_made_again_at_the_same_time(store: StateStore):
+def test_threads_are_deleted_and_made_again_at_the_same_time(store: StateStore) -> None:
     def work(number: int) -> None:
         for n in range(10):
             pause(store, thread=f"t{number}")
@@ -134,7 +134,7 @@ def test_threads_are_deleted_and_made_again_at_the_same_time(store: StateStore):
     assert len(store.questions(limit=1000)) == THREADS
 
 
-def test_a_reader_finds_a_thread_whole_or_not_at_all(store: StateStore):
+def test_a_reader_finds_a_thread_whole_or_not_at_all(store: StateStore) -> None:
     stop = threading.Event()
 
     def look() -> bool:

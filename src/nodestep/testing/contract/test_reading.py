@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nodestep.errors import StateStoreError, UnknownEventError
-from nodestep.stores.base import StateStore, Status
-from tests.stores.writing import begin, bodies, go_on, holding, pause, question, seen, write
+from ...errors import StateStoreError, UnknownEventError
+from ...stores.base import StateStore, Status
+from ..writes import begin, bodies, go_on, holding, pause, question, seen, write
 
 
 def of_length(store: StateStore, length: int, snapshots: tuple[int, ...] = (), thread: str = "t") -> None:
@@ -20,7 +20,7 @@ def of_length(store: StateStore, length: int, snapshots: tuple[int, ...] = (), t
         receipt = go_on(store, receipt, thread=thread, record=b"%d" % number, snapshot=saved(number))
 
 
-def test_an_unknown_thread_or_branch_reads_as_none(store: StateStore):
+def test_an_unknown_thread_or_branch_reads_as_none(store: StateStore) -> None:
     begin(store, "t")
     assert store.read("u", "main") is None
     assert store.read("t", "side") is None
@@ -28,28 +28,28 @@ def test_an_unknown_thread_or_branch_reads_as_none(store: StateStore):
     assert store.head("t", "side") is None
 
 
-def test_the_head_of_a_branch_is_the_one_that_reading_gives(store: StateStore):
+def test_the_head_of_a_branch_is_the_one_that_reading_gives(store: StateStore) -> None:
     held = begin(store)
     assert store.head("t", "main") == seen(store).head
     go_on(store, held, Status.FAILED)
     assert store.head("t", "main") == seen(store).head
 
 
-def test_without_a_snapshot_all_records_are_read(store: StateStore):
+def test_without_a_snapshot_all_records_are_read(store: StateStore) -> None:
     of_length(store, 5)
     stored = seen(store)
     assert (stored.snapshot, stored.snapshot_sequence) == (None, 0)
     assert bodies(stored) == [b"1", b"2", b"3", b"4", b"5"]
 
 
-def test_records_after_the_newest_snapshot_are_read(store: StateStore):
+def test_records_after_the_newest_snapshot_are_read(store: StateStore) -> None:
     of_length(store, 6, snapshots=(2, 4))
     stored = seen(store)
     assert (stored.snapshot, stored.snapshot_sequence) == (b"=4", 4)
     assert bodies(stored) == [b"5", b"6"]
 
 
-def test_a_snapshot_of_the_last_record_is_enough(store: StateStore):
+def test_a_snapshot_of_the_last_record_is_enough(store: StateStore) -> None:
     of_length(store, 4, snapshots=(4,))
     stored = seen(store)
     assert (stored.snapshot, stored.records) == (b"=4", ())
@@ -66,7 +66,9 @@ def test_a_snapshot_of_the_last_record_is_enough(store: StateStore):
         (6, b"=4", [b"5", b"6"]),
     ],
 )
-def test_a_branch_is_read_as_it_was_at_a_record(store: StateStore, upto, snapshot, records):
+def test_a_branch_is_read_as_it_was_at_a_record(
+    store: StateStore, upto: int, snapshot: bytes | None, records: list[bytes]
+) -> None:
     of_length(store, 6, snapshots=(2, 4))
     stored = seen(store, upto=upto)
     assert stored.snapshot == snapshot
@@ -75,19 +77,19 @@ def test_a_branch_is_read_as_it_was_at_a_record(store: StateStore, upto, snapsho
 
 
 @pytest.mark.parametrize("upto", [-1, 0, 4, 1 << 40])
-def test_a_record_that_is_not_there_is_an_unknown_event(store: StateStore, upto: int):
+def test_a_record_that_is_not_there_is_an_unknown_event(store: StateStore, upto: int) -> None:
     of_length(store, 3)
     with pytest.raises(UnknownEventError, match=f"no event {upto}"):
         store.read("t", "main", upto)
 
 
-def test_the_questions_of_a_branch_are_those_open_now(store: StateStore):
+def test_the_questions_of_a_branch_are_those_open_now(store: StateStore) -> None:
     asked = pause(store, "b:y", "a:x")
     assert [row.key for row in seen(store, upto=1).questions] == ["a:x", "b:y"]
     assert {row.pause for row in seen(store).questions} == {asked.pause}
 
 
-def test_a_question_comes_back_as_it_was_opened(store: StateStore):
+def test_a_question_comes_back_as_it_was_opened(store: StateStore) -> None:
     body = {"id": "x", "payload": {"text": 'a "quote", é 🙂', "list": [1, 2.5, None, True]}, "b": 1, "a": 2}
     row = question("a:x", body=body, assignee="Ann", expires_at_ms=99)
     go_on(store, begin(store), Status.INTERRUPTED, opens=(row,))
@@ -96,7 +98,7 @@ def test_a_question_comes_back_as_it_was_opened(store: StateStore):
     assert list(stored.body) == list(body)
 
 
-def test_what_a_reader_does_to_a_question_changes_nothing_stored(store: StateStore):
+def test_what_a_reader_does_to_a_question_changes_nothing_stored(store: StateStore) -> None:
     body = {"payload": {"amount": 1}}
     go_on(store, begin(store), Status.INTERRUPTED, opens=(question("a:x", body=body),))
     body["payload"]["amount"] = 2
@@ -105,7 +107,7 @@ def test_what_a_reader_does_to_a_question_changes_nothing_stored(store: StateSto
 
 
 @pytest.mark.parametrize("size", [0, 1, 4095, 4096, 100_000, 3_000_000])
-def test_bytes_of_any_size_come_back_exactly(store: StateStore, size: int):
+def test_bytes_of_any_size_come_back_exactly(store: StateStore, size: int) -> None:
     body = bytes(range(256)) * (size // 256 + 1)
     held = begin(store, record=body[:size], snapshot=body[:size])
     go_on(store, held, record=body[:size])
@@ -114,7 +116,7 @@ def test_bytes_of_any_size_come_back_exactly(store: StateStore, size: int):
     assert bodies(stored) == [body[:size]]
 
 
-def test_records_come_in_pages(store: StateStore):
+def test_records_come_in_pages(store: StateStore) -> None:
     of_length(store, 7, snapshots=(3,))
     pages, after = [], 0
     while page := store.records("t", "main", after=after, limit=3):
@@ -123,7 +125,7 @@ def test_records_come_in_pages(store: StateStore):
     assert pages == [[1, 2, 3], [4, 5, 6], [7]]
 
 
-def test_a_page_of_no_records_is_empty(store: StateStore):
+def test_a_page_of_no_records_is_empty(store: StateStore) -> None:
     of_length(store, 2)
     assert store.records("t", "main", limit=0) == ()
     assert store.records("t", "main", after=2) == ()
@@ -131,7 +133,7 @@ def test_a_page_of_no_records_is_empty(store: StateStore):
     assert store.records("u", "main") == ()
 
 
-def test_threads_do_not_see_the_records_of_others(store: StateStore):
+def test_threads_do_not_see_the_records_of_others(store: StateStore) -> None:
     for thread in ("a", "b", "c"):
         of_length(store, 3, thread=thread)
     go_on(store, begin(store, "d", record=b"only"), thread="d", record=b"mine")
@@ -139,7 +141,7 @@ def test_threads_do_not_see_the_records_of_others(store: StateStore):
     assert [record.body for record in store.records("b", "main")] == [b"1", b"2", b"3"]
 
 
-def test_writing_goes_on_between_two_pages(store: StateStore):
+def test_writing_goes_on_between_two_pages(store: StateStore) -> None:
     held = begin(store)
     for _ in range(3):
         held = go_on(store, held)
@@ -149,7 +151,7 @@ def test_writing_goes_on_between_two_pages(store: StateStore):
     assert [record.sequence for record in first + rest] == [1, 2, 3, 4, 5]
 
 
-def test_a_closed_store_says_so(store: StateStore):
+def test_a_closed_store_says_so(store: StateStore) -> None:
     held = begin(store)
     store.close()
     for call in (
@@ -165,6 +167,6 @@ def test_a_closed_store_says_so(store: StateStore):
     store.close()
 
 
-def test_every_store_has_an_id_of_its_own(store: StateStore):
+def test_every_store_has_an_id_of_its_own(store: StateStore) -> None:
     assert len(store.id) == 32
     assert store.id == store.id

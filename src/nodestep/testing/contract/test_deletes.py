@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nodestep.stores.base import AuditRow, ForkOf, StateStore, Status
-from tests.stores.writing import (
-    StillClock,
+from ...stores.base import AuditRow, ForkOf, StateStore, Status
+from ..writes import (
+    ManualClock,
     begin,
     bodies,
     fork,
@@ -28,7 +28,7 @@ def full(store: StateStore, thread: str = "t") -> None:
     fork(store, stored.head, 2, "side", opens=stored.questions, audits=(AuditRow("a:x", 2, "api"),))
 
 
-def test_nothing_of_a_deleted_thread_is_found(store: StateStore):
+def test_nothing_of_a_deleted_thread_is_found(store: StateStore) -> None:
     full(store)
     store.delete_rows("t")
     for branch in ("main", "side"):
@@ -39,7 +39,7 @@ def test_nothing_of_a_deleted_thread_is_found(store: StateStore):
     assert not any([store.questions(), store.questions("t"), store.audit_rows(), store.audit_rows("t")])
 
 
-def test_other_threads_stay_as_they_are(store: StateStore):
+def test_other_threads_stay_as_they_are(store: StateStore) -> None:
     full(store, "kept")
     full(store, "t")
     before = (seen(store, "kept"), store.questions("kept"), store.audit_rows("kept"), store.branch_rows("kept"))
@@ -47,13 +47,13 @@ def test_other_threads_stay_as_they_are(store: StateStore):
     assert before == (seen(store, "kept"), store.questions(), store.audit_rows(), store.branch_rows("kept"))
 
 
-def test_a_delete_returns_the_branches_that_were_there(store: StateStore):
+def test_a_delete_returns_the_branches_that_were_there(store: StateStore) -> None:
     full(store)
     heads = store.delete_rows("t")
     assert [(head.branch_id, head.live, head.sequence) for head in heads] == [("main", False, 3), ("side", False, 3)]
 
 
-def test_an_unknown_thread_has_nothing_to_delete(store: StateStore):
+def test_an_unknown_thread_has_nothing_to_delete(store: StateStore) -> None:
     begin(store, "other")
     assert store.delete_rows("t") == ()
     full(store)
@@ -61,7 +61,7 @@ def test_an_unknown_thread_has_nothing_to_delete(store: StateStore):
     assert store.delete_rows("t") == ()
 
 
-def test_a_thread_that_somebody_works_on_stays(store: StateStore):
+def test_a_thread_that_somebody_works_on_stays(store: StateStore) -> None:
     full(store)
     held = begin(store, branch="busy")
     before = (seen(store), store.questions(), store.audit_rows(), store.branch_rows("t"))
@@ -71,7 +71,7 @@ def test_a_thread_that_somebody_works_on_stays(store: StateStore):
     assert go_on(store, held, branch="busy").sequence == 2
 
 
-def test_a_thread_whose_run_was_cut_off_can_be_deleted(store: StateStore, clock: StillClock):
+def test_a_thread_whose_run_was_cut_off_can_be_deleted(store: StateStore, clock: ManualClock) -> None:
     held = begin(store)
     clock.forward(30_000)
     assert len(store.delete_rows("t")) == 1
@@ -81,7 +81,7 @@ def test_a_thread_whose_run_was_cut_off_can_be_deleted(store: StateStore, clock:
     assert store.read("t", "main") is None
 
 
-def test_a_thread_of_the_same_id_starts_empty_and_with_a_new_number(store: StateStore):
+def test_a_thread_of_the_same_id_starts_empty_and_with_a_new_number(store: StateStore) -> None:
     first = pause(store, "a:x")
     store.delete_rows("t")
     second = begin(store, record=b"new", status=Status.READY)
@@ -92,7 +92,7 @@ def test_a_thread_of_the_same_id_starts_empty_and_with_a_new_number(store: State
     assert store.branch_rows("t")[0].head.created_at_ms == second.at_ms
 
 
-def test_pause_numbers_go_on_after_a_delete(store: StateStore):
+def test_pause_numbers_go_on_after_a_delete(store: StateStore) -> None:
     first, _ = pause(store), store.delete_rows("t")
     second = pause(store)
     assert first.pause is not None
@@ -100,7 +100,7 @@ def test_pause_numbers_go_on_after_a_delete(store: StateStore):
     assert second.pause > first.pause
 
 
-def test_what_was_read_before_a_delete_claims_nothing_after(store: StateStore):
+def test_what_was_read_before_a_delete_claims_nothing_after(store: StateStore) -> None:
     rested = begin(store, status=Status.READY)
     store.delete_rows("t")
     assert refused(store, write(unchanged(rested))).head is None
@@ -111,7 +111,7 @@ def test_what_was_read_before_a_delete_claims_nothing_after(store: StateStore):
     assert answer.head.no == again.no
 
 
-def test_a_thread_that_only_resembles_it_stays(store: StateStore):
+def test_a_thread_that_only_resembles_it_stays(store: StateStore) -> None:
     for thread in ("t", "T", "t ", "tt", "%", "t%"):
         begin(store, thread, Status.READY)
     store.delete_rows("t")
@@ -120,7 +120,7 @@ def test_a_thread_that_only_resembles_it_stays(store: StateStore):
     assert len(store.thread_rows()) == 4
 
 
-def test_a_pruned_thread_can_be_deleted(store: StateStore):
+def test_a_pruned_thread_can_be_deleted(store: StateStore) -> None:
     receipt = begin(store)
     for _ in range(4):
         receipt = go_on(store, receipt)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from nodestep.errors import StateStoreError
-from nodestep.stores.base import Audited, AuditRow, New, StateStore, Status
-from tests.stores.writing import (
-    StillClock,
+from ...errors import StateStoreError
+from ...stores.base import Audited, AuditRow, New, StateStore, Status
+from ..writes import (
+    ManualClock,
     begin,
     bodies,
     done,
@@ -22,7 +24,7 @@ from tests.stores.writing import (
 )
 
 
-def decision(key: str = "ask:ok", value=True, source: str = "api", **fields) -> AuditRow:
+def decision(key: str = "ask:ok", value: Any = True, source: str = "api", **fields: Any) -> AuditRow:
     return AuditRow(key, value, source, **fields)
 
 
@@ -34,14 +36,14 @@ def values(page: tuple[Audited, ...]) -> list[object]:
     return [item.row.value for item in page]
 
 
-def test_without_decisions_the_audit_is_empty(store: StateStore):
+def test_without_decisions_the_audit_is_empty(store: StateStore) -> None:
     pause(store)
     assert store.audit_rows() == ()
     assert store.audit_rows("t") == ()
     assert store.audit_rows("nobody") == ()
 
 
-def test_a_decision_comes_back_as_it_was_given(store: StateStore, clock: StillClock):
+def test_a_decision_comes_back_as_it_was_given(store: StateStore, clock: ManualClock) -> None:
     row = decision(
         "a:x", {"b": [1, 2.5, None], "a": "é 🙂"}, "page", by="Ann", note="fine", pause=7, rejected="too long"
     )
@@ -53,20 +55,20 @@ def test_a_decision_comes_back_as_it_was_given(store: StateStore, clock: StillCl
 
 
 @pytest.mark.parametrize("value", [None, False, 0, "", [], {}, "null", 2**63 - 1])
-def test_any_value_comes_back(store: StateStore, value):
+def test_any_value_comes_back(store: StateStore, value: Any) -> None:
     decide(store, "t", decision(value=value))
     (item,) = store.audit_rows()
     assert item.row.value == value
     assert type(item.row.value) is type(value)
 
 
-def test_what_is_not_told_comes_back_as_none(store: StateStore):
+def test_what_is_not_told_comes_back_as_none(store: StateStore) -> None:
     decide(store, "t", decision())
     (item,) = store.audit_rows()
     assert (item.row.by, item.row.note, item.row.pause, item.row.rejected) == (None, None, None, None)
 
 
-def test_what_callers_do_to_a_value_changes_nothing_stored(store: StateStore):
+def test_what_callers_do_to_a_value_changes_nothing_stored(store: StateStore) -> None:
     value = {"n": [1]}
     decide(store, "t", decision(value=value))
     value["n"].append(2)
@@ -74,7 +76,7 @@ def test_what_callers_do_to_a_value_changes_nothing_stored(store: StateStore):
     assert values(store.audit_rows()) == [{"n": [1]}]
 
 
-def test_numbers_grow_over_all_threads_and_are_given_once(store: StateStore):
+def test_numbers_grow_over_all_threads_and_are_given_once(store: StateStore) -> None:
     decide(store, "a", decision(value=1), decision(value=2))
     decide(store, "b", decision(value=3))
     refused(store, write(New("g"), thread="a", audits=(decision(value=4),)))
@@ -84,7 +86,7 @@ def test_numbers_grow_over_all_threads_and_are_given_once(store: StateStore):
     assert [item.number for item in page] == [1, 2, 3, 4]
 
 
-def test_a_number_is_not_given_again_after_a_delete(store: StateStore):
+def test_a_number_is_not_given_again_after_a_delete(store: StateStore) -> None:
     decide(store, "a", decision(value=1))
     (first,) = store.audit_rows()
     store.delete_rows("a")
@@ -96,7 +98,7 @@ def test_a_number_is_not_given_again_after_a_delete(store: StateStore):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
 @pytest.mark.parametrize("thread", [None, "t1"])
-def test_pages_give_every_decision_once_and_in_order(store: StateStore, limit: int, thread: str | None):
+def test_pages_give_every_decision_once_and_in_order(store: StateStore, limit: int, thread: str | None) -> None:
     for step in range(3):
         for n in range(3):
             decide(store, f"t{n}", decision(value=[n, step, 0]), decision(value=[n, step, 1]), branch=f"b{step}")
@@ -112,13 +114,13 @@ def test_pages_give_every_decision_once_and_in_order(store: StateStore, limit: i
     assert [item.number for item in whole] == sorted(item.number for item in whole)
 
 
-def test_a_page_of_no_decisions_is_empty(store: StateStore):
+def test_a_page_of_no_decisions_is_empty(store: StateStore) -> None:
     decide(store, "t", decision())
     assert store.audit_rows(limit=0) == ()
     assert store.audit_rows("t", limit=0) == ()
 
 
-def test_the_audit_of_a_thread_covers_its_branches(store: StateStore):
+def test_the_audit_of_a_thread_covers_its_branches(store: StateStore) -> None:
     decide(store, "t", decision(value=1))
     side = fork(store, seen(store).head, 1, "side", audits=(decision(value=2),))
     decide(store, "other", decision(value=3))
@@ -128,13 +130,13 @@ def test_the_audit_of_a_thread_covers_its_branches(store: StateStore):
 
 
 @pytest.mark.parametrize("status", list(Status))
-def test_an_owner_keeps_decisions_with_its_records(store: StateStore, status: Status):
+def test_an_owner_keeps_decisions_with_its_records(store: StateStore, status: Status) -> None:
     go_on(store, begin(store), status, record=b"2", audits=(decision(value=1),))
     assert values(store.audit_rows("t")) == [1]
     assert bodies(seen(store)) == [b"[]", b"2"]
 
 
-def test_an_owner_goes_on_after_a_decision(store: StateStore):
+def test_an_owner_goes_on_after_a_decision(store: StateStore) -> None:
     receipt = begin(store)
     for number in (2, 3, 4):
         receipt = go_on(store, receipt, audits=(decision(value=number),))
@@ -143,7 +145,7 @@ def test_an_owner_goes_on_after_a_decision(store: StateStore):
     assert values(store.audit_rows("t")) == [2, 3, 4]
 
 
-def test_a_refused_write_keeps_no_decision(store: StateStore):
+def test_a_refused_write_keeps_no_decision(store: StateStore) -> None:
     held = begin(store)
     go_on(store, held)
     refused(store, write(holding(held), audits=(decision(),)))
@@ -151,7 +153,7 @@ def test_a_refused_write_keeps_no_decision(store: StateStore):
     assert store.audit_rows() == ()
 
 
-def test_a_decision_that_is_no_json_writes_nothing_of_its_list(store: StateStore):
+def test_a_decision_that_is_no_json_writes_nothing_of_its_list(store: StateStore) -> None:
     held = begin(store)
     bad = write(New("g"), thread="bad", audits=(decision(value=object()),))
     with pytest.raises((TypeError, ValueError)):
@@ -160,7 +162,7 @@ def test_a_decision_that_is_no_json_writes_nothing_of_its_list(store: StateStore
     assert store.audit_rows() == ()
 
 
-def test_a_closed_store_tells_no_decisions(store: StateStore):
+def test_a_closed_store_tells_no_decisions(store: StateStore) -> None:
     store.close()
     with pytest.raises(StateStoreError, match="closed"):
         store.audit_rows()

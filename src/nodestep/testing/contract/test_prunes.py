@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nodestep.errors import UnknownEventError
-from nodestep.stores.base import AuditRow, ForkOf, Head, StateStore, Status
-from tests.stores.writing import begin, bodies, done, fork, go_on, pause, question, refused, seen, unchanged, write
+from ...errors import UnknownEventError
+from ...stores.base import AuditRow, ForkOf, Head, StateStore, Status
+from ..writes import begin, bodies, done, fork, go_on, pause, question, refused, seen, unchanged, write
 
 
 def grown(store: StateStore, length: int = 9, snapshots: tuple[int, ...] = (), status: Status = Status.READY) -> Head:
@@ -37,7 +37,7 @@ def is_unknown(store: StateStore, upto: int, branch: str = "main") -> bool:
     return False
 
 
-def test_a_pruned_branch_begins_where_it_is_told(store: StateStore):
+def test_a_pruned_branch_begins_where_it_is_told(store: StateStore) -> None:
     head = grown(store)
     prune(store, head, 6)
     assert first_of(store) == 6
@@ -45,7 +45,7 @@ def test_a_pruned_branch_begins_where_it_is_told(store: StateStore):
     assert [record.sequence for record in store.records("t", "main")] == [6, 7, 8, 9]
 
 
-def test_a_pruned_branch_stands_where_it_stood(store: StateStore):
+def test_a_pruned_branch_stands_where_it_stood(store: StateStore) -> None:
     head = grown(store)
     prune(store, head, 6)
     stored = seen(store)
@@ -54,7 +54,7 @@ def test_a_pruned_branch_stands_where_it_stood(store: StateStore):
     assert bodies(stored) == [b"6", b"7", b"8", b"9"]
 
 
-def test_a_pruned_branch_goes_on(store: StateStore):
+def test_a_pruned_branch_goes_on(store: StateStore) -> None:
     head = grown(store)
     prune(store, head, 9)
     claimed = done(store, write(unchanged(head), record=b"10"))
@@ -62,7 +62,7 @@ def test_a_pruned_branch_goes_on(store: StateStore):
     assert bodies(seen(store)) == [b"9", b"10", b"11"]
 
 
-def test_the_owner_of_a_branch_goes_on_over_a_prune(store: StateStore):
+def test_the_owner_of_a_branch_goes_on_over_a_prune(store: StateStore) -> None:
     receipt = begin(store)
     for _ in range(5):
         receipt = go_on(store, receipt)
@@ -72,25 +72,25 @@ def test_the_owner_of_a_branch_goes_on_over_a_prune(store: StateStore):
     assert [record.sequence for record in store.records("t", "main")] == [6, 7, 8]
 
 
-def test_what_was_pruned_is_unknown(store: StateStore):
+def test_what_was_pruned_is_unknown(store: StateStore) -> None:
     prune(store, grown(store, snapshots=(2, 4)), 6)
     assert [upto for upto in range(10) if is_unknown(store, upto)] == [0, 1, 2, 3, 4]
 
 
-def test_the_error_for_a_pruned_record_says_so(store: StateStore):
+def test_the_error_for_a_pruned_record_says_so(store: StateStore) -> None:
     prune(store, grown(store), 6)
     with pytest.raises(UnknownEventError, match=r"'main' of thread 't' has no event 4, or it was pruned"):
         store.read("t", "main", 4)
 
 
-def test_what_was_not_pruned_is_read_from_the_snapshot_before_it(store: StateStore):
+def test_what_was_not_pruned_is_read_from_the_snapshot_before_it(store: StateStore) -> None:
     prune(store, grown(store, snapshots=(7,)), 6)
     for upto, snapshot, records in [(5, b"=5", []), (6, b"=5", [b"6"]), (7, b"=7", []), (9, b"=7", [b"8", b"9"])]:
         stored = seen(store, upto=upto)
         assert (stored.snapshot, bodies(stored)) == (snapshot, records)
 
 
-def test_a_snapshot_that_was_given_stands_for_its_own_record_alone(store: StateStore):
+def test_a_snapshot_that_was_given_stands_for_its_own_record_alone(store: StateStore) -> None:
     prune(store, grown(store), 7, 3)
     assert (seen(store, upto=3).snapshot, seen(store, upto=3).records) == (b"=3", ())
     assert [upto for upto in range(1, 10) if is_unknown(store, upto)] == [1, 2, 4, 5]
@@ -98,13 +98,13 @@ def test_a_snapshot_that_was_given_stands_for_its_own_record_alone(store: StateS
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
 @pytest.mark.parametrize("after", [0, 3, 5, 6])
-def test_pages_of_a_pruned_branch_begin_at_its_first_record(store: StateStore, limit: int, after: int):
+def test_pages_of_a_pruned_branch_begin_at_its_first_record(store: StateStore, limit: int, after: int) -> None:
     prune(store, grown(store), 6)
     page = store.records("t", "main", after=after, limit=limit)
     assert [record.sequence for record in page] == list(range(max(after + 1, 6), 10))[:limit]
 
 
-def test_a_branch_is_pruned_again_and_again(store: StateStore):
+def test_a_branch_is_pruned_again_and_again(store: StateStore) -> None:
     head = grown(store)
     for first in (3, 4, 9):
         prune(store, head, first)
@@ -113,7 +113,7 @@ def test_a_branch_is_pruned_again_and_again(store: StateStore):
     assert [upto for upto in range(1, 10) if is_unknown(store, upto)] == [1, 2, 3, 4, 5, 6, 7]
 
 
-def test_a_branch_that_begins_later_already_is_left_as_it_is(store: StateStore):
+def test_a_branch_that_begins_later_already_is_left_as_it_is(store: StateStore) -> None:
     head = grown(store)
     prune(store, head, 6)
     before = seen(store)
@@ -122,7 +122,7 @@ def test_a_branch_that_begins_later_already_is_left_as_it_is(store: StateStore):
     assert (seen(store), first_of(store)) == (before, 6)
 
 
-def test_a_branch_that_is_gone_is_nothing_to_prune(store: StateStore):
+def test_a_branch_that_is_gone_is_nothing_to_prune(store: StateStore) -> None:
     head = grown(store)
     store.delete_rows("t")
     assert store.prune_rows(head.no, 5, [(4, b"=4")])
@@ -130,7 +130,7 @@ def test_a_branch_that_is_gone_is_nothing_to_prune(store: StateStore):
     assert store.read("t", "main") is None
 
 
-def test_without_the_snapshot_for_its_start_nothing_is_pruned(store: StateStore):
+def test_without_the_snapshot_for_its_start_nothing_is_pruned(store: StateStore) -> None:
     head = grown(store)
     with pytest.raises(ValueError, match="snapshot for 5"):
         store.prune_rows(head.no, 6, [(4, b"=4")])
@@ -138,7 +138,7 @@ def test_without_the_snapshot_for_its_start_nothing_is_pruned(store: StateStore)
 
 
 @pytest.mark.parametrize("first", [10, 11, 99])
-def test_the_last_record_stays(store: StateStore, first: int):
+def test_the_last_record_stays(store: StateStore, first: int) -> None:
     head = grown(store)
     with pytest.raises(ValueError, match="keeps its last record, 9"):
         prune(store, head, first)
@@ -146,7 +146,7 @@ def test_the_last_record_stays(store: StateStore, first: int):
     assert bodies(seen(store)) == [b"9"]
 
 
-def test_questions_and_decisions_outlive_the_records_that_brought_them(store: StateStore):
+def test_questions_and_decisions_outlive_the_records_that_brought_them(store: StateStore) -> None:
     asked = pause(store, "a:x", audits=(AuditRow("a:x", 1, "api"),))
     claimed = done(store, write(unchanged(asked)))
     for _ in range(5):
@@ -157,7 +157,7 @@ def test_questions_and_decisions_outlive_the_records_that_brought_them(store: St
     assert before == (seen(store).questions, store.questions(), store.audit_rows(), store.audit_rows("t"))
 
 
-def test_other_branches_keep_their_records(store: StateStore):
+def test_other_branches_keep_their_records(store: StateStore) -> None:
     head = grown(store)
     begin(store, "other", record=b"other")
     begin(store, branch="beside", record=b"beside")
@@ -166,7 +166,7 @@ def test_other_branches_keep_their_records(store: StateStore):
     assert bodies(seen(store, branch="beside")) == [b"beside"]
 
 
-def test_a_fork_of_what_was_pruned_keeps_reading(store: StateStore):
+def test_a_fork_of_what_was_pruned_keeps_reading(store: StateStore) -> None:
     head = grown(store)
     fork(store, head, 3, "side")
     prune(store, head, 8, 3)
@@ -178,7 +178,7 @@ def test_a_fork_of_what_was_pruned_keeps_reading(store: StateStore):
     assert [upto for upto in (1, 2, 3, 4) if is_unknown(store, upto, "side")] == [1, 2]
 
 
-def test_a_fork_of_what_stays_begins_where_its_parent_does(store: StateStore):
+def test_a_fork_of_what_stays_begins_where_its_parent_does(store: StateStore) -> None:
     head = grown(store)
     fork(store, head, 7, "side")
     prune(store, head, 5)
@@ -188,14 +188,14 @@ def test_a_fork_of_what_stays_begins_where_its_parent_does(store: StateStore):
     assert [upto for upto in range(1, 9) if is_unknown(store, upto, "side")] == [1, 2, 3]
 
 
-def test_a_fork_at_the_new_start_stands_on_its_snapshot(store: StateStore):
+def test_a_fork_at_the_new_start_stands_on_its_snapshot(store: StateStore) -> None:
     head = grown(store)
     fork(store, head, 5, "side")
     prune(store, head, 6)
     assert (seen(store, branch="side").snapshot, bodies(seen(store, branch="side"))) == (b"=5", [b"fork"])
 
 
-def test_a_fork_that_would_lose_its_footing_keeps_the_branch_as_it_is(store: StateStore):
+def test_a_fork_that_would_lose_its_footing_keeps_the_branch_as_it_is(store: StateStore) -> None:
     head = grown(store)
     fork(store, head, 3, "side")
     before = (seen(store), seen(store, branch="side"))
@@ -204,7 +204,7 @@ def test_a_fork_that_would_lose_its_footing_keeps_the_branch_as_it_is(store: Sta
     assert first_of(store) == 1
 
 
-def test_a_fork_of_a_fork_may_be_what_stands_on_a_record(store: StateStore):
+def test_a_fork_of_a_fork_may_be_what_stands_on_a_record(store: StateStore) -> None:
     head = grown(store)
     side = fork(store, head, 7, "side")
     fork(store, side, 3, "deep")
@@ -214,7 +214,7 @@ def test_a_fork_of_a_fork_may_be_what_stands_on_a_record(store: StateStore):
     assert seen(store, branch="side").snapshot == b"=7"
 
 
-def test_what_forks_stand_on_is_kept_when_a_branch_is_pruned_again(store: StateStore):
+def test_what_forks_stand_on_is_kept_when_a_branch_is_pruned_again(store: StateStore) -> None:
     head = grown(store, snapshots=(2,))
     fork(store, head, 2, "old")
     fork(store, head, 4, "young")
@@ -225,7 +225,7 @@ def test_what_forks_stand_on_is_kept_when_a_branch_is_pruned_again(store: StateS
     assert is_unknown(store, 5)
 
 
-def test_a_fork_is_pruned_of_its_own_records(store: StateStore):
+def test_a_fork_is_pruned_of_its_own_records(store: StateStore) -> None:
     head = grown(store)
     side = fork(store, head, 3, "side")
     receipt = done(store, write(unchanged(side), branch="side", record=b"A"))
@@ -238,7 +238,7 @@ def test_a_fork_is_pruned_of_its_own_records(store: StateStore):
     assert len(seen(store).records) == 9
 
 
-def test_what_a_fork_shares_is_its_parents_to_prune(store: StateStore):
+def test_what_a_fork_shares_is_its_parents_to_prune(store: StateStore) -> None:
     side = fork(store, grown(store), 5, "side")
     for first in (2, 5, 6):
         prune(store, side, first)
@@ -246,7 +246,7 @@ def test_what_a_fork_shares_is_its_parents_to_prune(store: StateStore):
     assert len(seen(store, branch="side").records) == 6
 
 
-def test_a_fork_of_a_pruned_fork_keeps_what_it_shares_with_the_first(store: StateStore):
+def test_a_fork_of_a_pruned_fork_keeps_what_it_shares_with_the_first(store: StateStore) -> None:
     side = fork(store, grown(store), 4, "side")
     fork(store, side, 2, "deep")
     receipt = done(store, write(unchanged(side), branch="side"))
@@ -256,7 +256,7 @@ def test_a_fork_of_a_pruned_fork_keeps_what_it_shares_with_the_first(store: Stat
     assert first_of(store, "deep") == 1
 
 
-def test_a_pruned_record_is_no_place_for_a_fork_unless_a_snapshot_stands_for_it(store: StateStore):
+def test_a_pruned_record_is_no_place_for_a_fork_unless_a_snapshot_stands_for_it(store: StateStore) -> None:
     head = grown(store)
     prune(store, head, 6, 3)
     for sequence in (1, 2, 4):
@@ -266,7 +266,7 @@ def test_a_pruned_record_is_no_place_for_a_fork_unless_a_snapshot_stands_for_it(
     assert (seen(store, branch="at 3").snapshot, bodies(seen(store, branch="at 3"))) == (b"=3", [b"fork"])
 
 
-def test_a_fork_of_a_pruned_branch_may_bring_its_questions(store: StateStore):
+def test_a_fork_of_a_pruned_branch_may_bring_its_questions(store: StateStore) -> None:
     asked = go_on(store, begin(store), Status.INTERRUPTED, opens=(question("a:x"),))
     edited = done(store, write(unchanged(asked), Status.INTERRUPTED))
     stored = seen(store)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from nodestep.stores.base import Listed, StateStore, Status
-from tests.stores.writing import (
-    StillClock,
+from ...stores.base import Listed, StateStore, Status
+from ..writes import (
+    ManualClock,
     begin,
     done,
     go_on,
@@ -21,32 +23,32 @@ def keys(page: tuple[Listed, ...]) -> list[str]:
     return [listed.question.key for listed in page]
 
 
-def ask(store: StateStore, thread: str, key: str, **rest):
+def ask(store: StateStore, thread: str, key: str, **rest: Any) -> None:
     fields = {name: rest.pop(name) for name in ("assignee", "expires_at_ms") if name in rest}
     started = begin(store, thread, **rest)
     branch = {"branch": rest["branch"]} if "branch" in rest else {}
     go_on(store, started, Status.INTERRUPTED, thread, opens=(question(key, **fields),), **branch)
 
 
-def test_without_questions_the_page_is_empty(store: StateStore):
+def test_without_questions_the_page_is_empty(store: StateStore) -> None:
     begin(store)
     assert store.questions() == ()
 
 
-def test_a_listed_question_tells_where_it_belongs(store: StateStore):
+def test_a_listed_question_tells_where_it_belongs(store: StateStore) -> None:
     asked = pause(store, "a:x", graph="Refund")
     (listed,) = store.questions()
     assert (listed.branch_no, listed.thread_id, listed.branch_id, listed.graph) == (asked.no, "t", "main", "Refund")
     assert (listed.question.key, listed.question.pause) == ("a:x", asked.pause)
 
 
-def test_questions_are_listed_oldest_pause_first(store: StateStore):
+def test_questions_are_listed_oldest_pause_first(store: StateStore) -> None:
     pause(store, "z:1", "b:2", thread="z")
     pause(store, "a:3", thread="a")
     assert keys(store.questions()) == ["b:2", "z:1", "a:3"]
 
 
-def test_a_question_that_was_kept_open_keeps_its_place(store: StateStore):
+def test_a_question_that_was_kept_open_keeps_its_place(store: StateStore) -> None:
     first = pause(store, "a:old", thread="one")
     pause(store, "b:young", thread="two")
     kept = store.questions("one")[0].question
@@ -55,7 +57,7 @@ def test_a_question_that_was_kept_open_keeps_its_place(store: StateStore):
     assert keys(store.questions()) == ["a:old", "b:young", "c:youngest"]
 
 
-def test_kept_questions_of_one_pause_are_ordered_by_branch_and_key(store: StateStore):
+def test_kept_questions_of_one_pause_are_ordered_by_branch_and_key(store: StateStore) -> None:
     for branch in ("one", "two"):
         rows = (question("b", pause=7), question("a", pause=7))
         begin(store, branch=branch, status=Status.INTERRUPTED, opens=rows)
@@ -69,7 +71,7 @@ def test_kept_questions_of_one_pause_are_ordered_by_branch_and_key(store: StateS
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])
 @pytest.mark.parametrize("thread", [None, "t2"])
-def test_pages_give_every_question_once_and_in_order(store: StateStore, limit: int, thread: str | None):
+def test_pages_give_every_question_once_and_in_order(store: StateStore, limit: int, thread: str | None) -> None:
     for n in range(4):
         pause(store, *(f"n{k}:q" for k in range(4)), thread=f"t{n}")
     whole = store.questions(thread)
@@ -85,12 +87,12 @@ def test_pages_give_every_question_once_and_in_order(store: StateStore, limit: i
     assert len(whole) == (16 if thread is None else 4)
 
 
-def test_a_page_of_no_questions_is_empty(store: StateStore):
+def test_a_page_of_no_questions_is_empty(store: StateStore) -> None:
     pause(store)
     assert store.questions(limit=0) == ()
 
 
-def test_questions_are_filtered_by_thread_and_branch(store: StateStore):
+def test_questions_are_filtered_by_thread_and_branch(store: StateStore) -> None:
     ask(store, "one", "a:x")
     ask(store, "one", "b:y", branch="side")
     ask(store, "two", "c:z", branch="side")
@@ -100,7 +102,7 @@ def test_questions_are_filtered_by_thread_and_branch(store: StateStore):
     assert store.questions("nobody") == ()
 
 
-def test_questions_are_filtered_by_graph_and_assignee(store: StateStore):
+def test_questions_are_filtered_by_graph_and_assignee(store: StateStore) -> None:
     ask(store, "one", "a:x", graph="Refund", assignee="Ann")
     ask(store, "two", "b:y", graph="Refund", assignee="Bob")
     ask(store, "three", "c:z", graph="Release")
@@ -110,7 +112,7 @@ def test_questions_are_filtered_by_graph_and_assignee(store: StateStore):
     assert store.questions("one", assignee="Bob") == ()
 
 
-def test_questions_are_filtered_by_age(store: StateStore, clock: StillClock):
+def test_questions_are_filtered_by_age(store: StateStore, clock: ManualClock) -> None:
     ask(store, "one", "a:x")
     clock.forward(1_000)
     ask(store, "two", "b:y")
@@ -119,13 +121,13 @@ def test_questions_are_filtered_by_age(store: StateStore, clock: StillClock):
     assert keys(store.questions(asked_before_ms=clock.wall + 1)) == ["a:x", "b:y"]
 
 
-def test_a_question_that_was_answered_is_not_listed(store: StateStore):
+def test_a_question_that_was_answered_is_not_listed(store: StateStore) -> None:
     asked = pause(store, "a:x", "b:y")
     done(store, write(unchanged(asked), Status.INTERRUPTED, closes=("a:x",)))
     assert keys(store.questions()) == ["b:y"]
 
 
-def test_an_expired_question_is_not_listed(store: StateStore, clock: StillClock):
+def test_an_expired_question_is_not_listed(store: StateStore, clock: ManualClock) -> None:
     ask(store, "one", "a:x", expires_at_ms=clock.wall + 10)
     ask(store, "two", "b:y", expires_at_ms=clock.wall + 20)
     ask(store, "three", "c:z")
@@ -138,7 +140,7 @@ def test_an_expired_question_is_not_listed(store: StateStore, clock: StillClock)
     assert keys(store.questions()) == ["c:z"]
 
 
-def test_an_expired_question_is_still_one_of_its_branch(store: StateStore, clock: StillClock):
+def test_an_expired_question_is_still_one_of_its_branch(store: StateStore, clock: ManualClock) -> None:
     ask(store, "t", "a:x", expires_at_ms=clock.wall)
     assert store.questions() == ()
     stored = store.read("t", "main")
@@ -146,7 +148,7 @@ def test_an_expired_question_is_still_one_of_its_branch(store: StateStore, clock
     assert [row.key for row in stored.questions] == ["a:x"]
 
 
-def test_pages_leave_expired_questions_out_and_fill_up(store: StateStore, clock: StillClock):
+def test_pages_leave_expired_questions_out_and_fill_up(store: StateStore, clock: ManualClock) -> None:
     for number in range(6):
         ask(store, f"t{number}", f"n{number}:q", expires_at_ms=clock.wall + number % 2)
     page = store.questions(limit=2)
