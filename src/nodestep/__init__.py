@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .chat import ScriptedChat as ScriptedChat
+    from .errors import ChatHistoryError as ChatHistoryError
     from .errors import ContextNotProvidedError as ContextNotProvidedError
     from .errors import GraphChangedError as GraphChangedError
     from .errors import GraphConfigError as GraphConfigError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .errors import InvalidUpdateError as InvalidUpdateError
     from .errors import LeaseLostError as LeaseLostError
     from .errors import LimitExceededError as LimitExceededError
+    from .errors import ModelProviderError as ModelProviderError
     from .errors import NodestepError as NodestepError
     from .errors import NodeTimeoutError as NodeTimeoutError
     from .errors import ResumeError as ResumeError
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from .errors import StoreCorruptedError as StoreCorruptedError
     from .errors import StoreFormatError as StoreFormatError
     from .errors import StoreFullError as StoreFullError
+    from .errors import StructuredOutputError as StructuredOutputError
     from .errors import ThreadBusyError as ThreadBusyError
     from .errors import ThreadCancelledError as ThreadCancelledError
     from .errors import UnknownEventError as UnknownEventError
@@ -77,7 +81,9 @@ if TYPE_CHECKING:
 
 
 _HOME = {
+    "chat": "ScriptedChat",
     "errors": (
+        "ChatHistoryError ModelProviderError StructuredOutputError "
         "ContextNotProvidedError GraphChangedError GraphConfigError GraphExecutionError GraphInterrupt GraphTimeoutError "
         "InterruptExpiredError InterruptSwallowedError InvalidUpdateError LeaseLostError LimitExceededError NodestepError "
         "NodeTimeoutError ResumeError RunInterruptedError RunLimitExceededError StateStoreError StateUpdateError "

@@ -16,7 +16,10 @@ it survives copying and pickling. This module knows nothing of the rest of the p
     ├── StateStoreError             what is stored, or the store itself
     │   ├── UnknownThreadError (also a ResumeError)   UnknownEventError   LimitExceededError
     │   └── StoreBusyError   StoreFullError   StoreCorruptedError   StoreFormatError
-    └── ContextNotProvidedError
+    ├── ContextNotProvidedError
+    ├── ModelProviderError          a chat model, or the way to it, failed
+    │   └── ChatHistoryError        the messages are none that a model can go on from
+    └── StructuredOutputError       what a model answered does not fit the output schema
 """
 
 from __future__ import annotations
@@ -219,3 +222,29 @@ class LimitExceededError(StateStoreError):
 
 class ContextNotProvidedError(NodestepError):
     """A node read `ctx.context`, and the call passed no `context=`."""
+
+
+class ModelProviderError(NodestepError):
+    """A chat model, or the way to it, failed. `status_code` is the HTTP status where the provider answered with one. Nothing
+    of the turn was recorded; a node with a `Retry` tries again, and so does invoke(None)."""
+
+    def __init__(self, message: str, *, status_code: int | None = None) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+
+
+class ChatHistoryError(ModelProviderError):
+    """The messages are none that a model can go on from: a call without a result, or a result without its call."""
+
+
+class StructuredOutputError(NodestepError):
+    """What a model answered does not fit the output schema. `raw_content` is what it answered, as text, and is left out of the
+    message."""
+
+    def __init__(self, schema_name: str, raw_content: str, reason: str = "") -> None:
+        super().__init__(
+            f"The model's answer does not fit the output schema {schema_name!r}{f': {reason}' if reason else ''}. Its text is "
+            "in raw_content. Say in the prompt what to answer, or have on_invalid deal with it."
+        )
+        self.schema_name = schema_name
+        self.raw_content = raw_content

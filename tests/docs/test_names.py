@@ -20,7 +20,8 @@ from tests.docs.pages import DOCS, GENERATED, PAGES, prose
 
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page not in GENERATED)
 PUBLIC = sorted(
-    {name for module in ("nodestep", "nodestep.middleware") for name in import_module(module).__all__} - {"__version__"}
+    {name for module in ("nodestep", "nodestep.middleware", "nodestep.chat") for name in import_module(module).__all__}
+    - {"__version__"}
 )
 REGENERATE = "run scripts/reference"
 

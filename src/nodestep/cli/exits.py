@@ -60,6 +60,9 @@ EXIT_OF: Final[dict[type[BaseException], Exit]] = {
     errors.StoreCorruptedError: Exit.STORE,
     errors.StoreFormatError: Exit.STORE,
     errors.LimitExceededError: Exit.STORE,
+    errors.ModelProviderError: Exit.FAILED,
+    errors.ChatHistoryError: Exit.FAILED,
+    errors.StructuredOutputError: Exit.FAILED,
     errors.ContextNotProvidedError: Exit.FAILED,
 }
 """Where a thread's run had begun, an error other than a lost thread or store is `FAILED`, whatever this table says."""
