@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .model.reducers import replace as replace
     from .model.state import BaseState as BaseState
     from .model.status import Status as Status
+    from .nodes import subgraph as subgraph
     from .runtime.interrupts import interrupt as interrupt
     from .runtime.interrupts import interrupt_many as interrupt_many
     from .runtime.result import GraphResult as GraphResult
@@ -101,6 +102,7 @@ _HOME = {
     "model.status": "Status",
     "model.reducers": "RemoveMessage Replace add add_messages merge_dict replace",
     "model.state": "BaseState",
+    "nodes": "subgraph",
     "runtime.interrupts": "interrupt interrupt_many",
     "runtime.result": "GraphResult StateSnapshot",
     "runtime.stream": "FinalEventData InterruptEventData StreamEvent",

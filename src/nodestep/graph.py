@@ -12,7 +12,7 @@ from .errors import GraphConfigError
 from .flow import build, to_json, to_mermaid, to_spec
 from .flow.edges import Linkable
 from .hooks import Middleware
-from .hooks.middleware import read_hooks
+from .hooks.middleware import HookTable, read_hooks
 from .model.blueprint import Blueprint
 from .model.interrupt import Resume
 from .model.limits import check_id
@@ -70,6 +70,21 @@ class Graph(Threads, Generic[S]):
                 f"Graph {self.name!r} has no nodes yet. Write graph.flow(START >> first, ...) first."
             )
         return self._blueprint
+
+    @property
+    def has_flow(self) -> bool:
+        """Whether `flow()` was called, so that there is a blueprint."""
+        return self._blueprint is not None
+
+    @property
+    def hooks(self) -> HookTable:
+        """The hooks of the graph's middleware, as the runtime reads them."""
+        return self._hooks
+
+    @property
+    def state_store(self) -> StateStore | None:
+        """The graph's own store; `None` where each call names one, or there is none."""
+        return self._store
 
     def flow(self, *items: Linkable) -> Graph[S]:
         """Write the graph, e.g. `flow(START >> a, a >> [b, c] >> d, d >> END)`; returns the graph itself.

@@ -43,7 +43,7 @@ class Node(Linkable):
         return ()
 
     def is_same(self, other: Node) -> bool:
-        """Whether both stand for one node: the same function with the same options."""
+        """Whether both stand for one node: the same function, or graph, with the same options."""
         return self is other or (type(self) is type(other) and _without_call(self._spec) == _without_call(other._spec))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -66,4 +66,4 @@ class Node(Linkable):
 
 
 def _without_call(spec: NodeSpec) -> tuple[object, ...]:
-    return (spec.name, spec.function, spec.is_async, spec.goto, spec.timeout_s, spec.retry, spec.aliases)
+    return (spec.name, spec.function, spec.is_async, spec.goto, spec.timeout_s, spec.retry, spec.aliases, spec.inner)

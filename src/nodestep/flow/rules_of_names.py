@@ -67,8 +67,8 @@ def names_are_unique(draft: Draft) -> Iterator[str]:
             yield f"Several nodes are named {name!r}: {which}. Give each a name of its own with @node(name=...)."
         elif others:
             yield (
-                f"Node {name!r} appears with different options. Make it once with node(...) and use that object in "
-                "every edge."
+                f"Node {name!r} appears with different options. Make it once and use that object in every edge; another "
+                "node takes a name of its own."
             )
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from .json import Json
+
+if TYPE_CHECKING:
+    from .subgraph import Subgraph
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,7 +51,8 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class NodeSpec:
-    """A checked node. `call(state, ctx)` calls the function with the parameters it declares, in its order."""
+    """A checked node. `call(state, ctx)` calls the function with the parameters it declares, in its order. A node with
+    an `inner` graph is data: the runtime runs that graph as a frame, and calls nothing."""
 
     name: str
     function: Callable[..., Any]
@@ -58,6 +62,7 @@ class NodeSpec:
     timeout_s: float | None = None
     retry: Retry | None = None
     aliases: tuple[str, ...] = ()
+    inner: Subgraph | None = None
 
 
 class NodeContext(Protocol):

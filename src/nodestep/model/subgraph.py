@@ -1,0 +1,25 @@
+"""A graph inside a node, as data: what the runtime needs to run it as a frame of its parent's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .blueprint import Blueprint
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """The graph of a node, its middleware, and how state gets in and out.
+
+    `hooks` is the hook table of the inner graph. Either `share` names the fields that both states have in common, and the
+    maps are `None`; or `share` is empty, `state_in` makes the inner graph's input of the outer state, and `state_out` the
+    outer update of the inner graph's last state. Both see copies.
+    """
+
+    blueprint: Blueprint
+    hooks: Any
+    share: tuple[str, ...] = ()
+    state_in: Callable[[Any], Any] | None = None
+    state_out: Callable[[Any], Any] | None = None
