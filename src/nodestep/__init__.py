@@ -9,6 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agents import Tool as Tool
+    from .agents import ToolCallResult as ToolCallResult
+    from .agents import ToolContext as ToolContext
+    from .agents import call_tool as call_tool
+    from .agents import tool as tool
     from .chat import ScriptedChat as ScriptedChat
     from .errors import ChatHistoryError as ChatHistoryError
     from .errors import ContextNotProvidedError as ContextNotProvidedError
@@ -37,6 +42,9 @@ if TYPE_CHECKING:
     from .errors import StructuredOutputError as StructuredOutputError
     from .errors import ThreadBusyError as ThreadBusyError
     from .errors import ThreadCancelledError as ThreadCancelledError
+    from .errors import ToolDeniedError as ToolDeniedError
+    from .errors import ToolExecutionError as ToolExecutionError
+    from .errors import ToolGroupExecutionError as ToolGroupExecutionError
     from .errors import UnknownEventError as UnknownEventError
     from .errors import UnknownThreadError as UnknownThreadError
     from .flow import END as END
@@ -82,6 +90,7 @@ if TYPE_CHECKING:
 
 
 _HOME = {
+    "agents": "Tool ToolCallResult ToolContext call_tool tool",
     "chat": "ScriptedChat",
     "errors": (
         "ChatHistoryError ModelProviderError StructuredOutputError "
@@ -89,7 +98,7 @@ _HOME = {
         "InterruptExpiredError InterruptSwallowedError InvalidUpdateError LeaseLostError LimitExceededError NodestepError "
         "NodeTimeoutError ResumeError RunInterruptedError RunLimitExceededError StateStoreError StateUpdateError "
         "StoreBusyError StoreCorruptedError StoreFormatError StoreFullError ThreadBusyError ThreadCancelledError "
-        "UnknownEventError UnknownThreadError"
+        "ToolDeniedError ToolExecutionError ToolGroupExecutionError UnknownEventError UnknownThreadError"
     ),
     "flow": "END START Node branch node when",
     "graph": "Graph",

@@ -19,7 +19,10 @@ it survives copying and pickling. This module knows nothing of the rest of the p
     ├── ContextNotProvidedError
     ├── ModelProviderError          a chat model, or the way to it, failed
     │   └── ChatHistoryError        the messages are none that a model can go on from
-    └── StructuredOutputError       what a model answered does not fit the output schema
+    ├── StructuredOutputError       what a model answered does not fit the output schema
+    ├── ToolExecutionError          a tool call failed, or does not fit its tool
+    ├── ToolGroupExecutionError     several calls of one turn did
+    └── ToolDeniedError             a tool call that may not run
 """
 
 from __future__ import annotations
@@ -248,3 +251,31 @@ class StructuredOutputError(NodestepError):
         )
         self.schema_name = schema_name
         self.raw_content = raw_content
+
+
+class ToolExecutionError(NodestepError):
+    """A tool call failed: its tool is unknown, its arguments or its result do not fit, or the tool raised. `input_data` are
+    the arguments as they were given; the error behind it is its `__cause__`."""
+
+    def __init__(self, tool_name: str, input_data: Any, reason: str = "") -> None:
+        super().__init__(f"A call of tool {tool_name!r} failed{f': {reason}' if reason else '.'}")
+        self.tool_name = tool_name
+        self.input_data = input_data
+
+
+class ToolGroupExecutionError(NodestepError):
+    """Several tool calls of one turn failed; `errors` holds theirs, in the order of the calls."""
+
+    def __init__(self, errors: Sequence[ToolExecutionError]) -> None:
+        super().__init__("\n".join([f"{len(errors)} tool calls of one turn failed.", *map(str, errors)]))
+        self.errors = tuple(errors)
+
+
+class ToolDeniedError(NodestepError):
+    """A tool call may not run. A `before_tool` hook raises it to deny a call: the model is told the reason, and the run goes
+    on."""
+
+    def __init__(self, tool_name: str, reason: str) -> None:
+        super().__init__(f"Tool {tool_name!r} was not run. {reason}")
+        self.tool_name = tool_name
+        self.reason = reason

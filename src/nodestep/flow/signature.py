@@ -99,7 +99,7 @@ class Signature:
 def read(function: Callable[..., Any], *, skip_self: bool = False) -> Signature:
     """What a node's function takes."""
     source = inspect.unwrap(function)
-    names = _Names(getattr(source, "__func__", source))
+    names = Names(getattr(source, "__func__", source), NodeContext)
     every = tuple(inspect.signature(function).parameters.values())[1 if skip_self else 0 :]
     contexts = tuple(p for p in every if names.is_context(p.annotation))
     others = tuple(p for p in every if p not in contexts)
@@ -108,32 +108,33 @@ def read(function: Callable[..., Any], *, skip_self: bool = False) -> Signature:
     return Signature(every, states, contexts, frozenset(names.unknown))
 
 
-class _Names:
+class Names:
     """What the names in a function's annotations stand for: its globals, its closure, and the locals of the functions
-    around it that still run."""
+    around it that still run. `context` is the type that says of a parameter that it takes the context."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], context: type) -> None:
         self._function = function
+        self._context = context
         self._globals: dict[str, Any] = getattr(function, "__globals__", {})
         self.unknown: set[str] = set()
 
     def is_context(self, annotation: Any) -> bool:
-        """Whether an annotation is NodeContext, also as `NodeContext | None` or inside `Annotated`."""
+        """Whether an annotation is the context's type, also as `NodeContext | None` or inside `Annotated`."""
         if isinstance(annotation, typing.ForwardRef):
             annotation = annotation.__forward_arg__
         if isinstance(annotation, str):
-            annotation = self._value(annotation)
+            annotation = self.value(annotation)
         if isinstance(annotation, str):
-            return _says_context(annotation)
+            return _says(annotation, self._context.__name__)
         origin = typing.get_origin(annotation)
         if origin in (typing.Union, UnionType):
             return any(map(self.is_context, typing.get_args(annotation)))
         if origin is typing.Annotated:
             return self.is_context(typing.get_args(annotation)[0])
         kind = annotation if origin is None else origin
-        return isinstance(kind, type) and NodeContext in kind.__mro__
+        return isinstance(kind, type) and self._context in kind.__mro__
 
-    def _value(self, text: str) -> Any:
+    def value(self, text: str) -> Any:
         """What the text of an annotation means here; the text itself where it means nothing."""
         try:
             return eval(text, self._globals, self._locals)
@@ -162,17 +163,17 @@ def _locals_around(name: str, globals: Mapping[str, Any]) -> Iterator[dict[str, 
         frame = frame.f_back
 
 
-def _says_context(annotation: str) -> bool:
-    """Whether an annotation that names something unknown at run time names NodeContext."""
+def _says(annotation: str, name: str) -> bool:
+    """Whether an annotation that holds something unknown at run time names this type."""
     try:
         tree = ast.parse(annotation, mode="eval")
     except SyntaxError:
         return False
     for part in ast.walk(tree):
         match part:
-            case ast.Name(id="NodeContext") | ast.Attribute(attr="NodeContext"):
+            case ast.Name(id=found) | ast.Attribute(attr=found) if found == name:
                 return True
-            case ast.Constant(value=str(text)) if _says_context(text):
+            case ast.Constant(value=str(text)) if _says(text, name):
                 return True
     return False
 

@@ -1,5 +1,30 @@
 """The middleware that nodestep ships, and what you write your own with."""
 
+from ..errors import ToolDeniedError
 from ..hooks import GraphMiddlewareContext, Middleware, NodeMiddlewareContext, Replacement, RunOutcome
+from .approvals import ToolInterruptMiddleware
+from .decisions import ToolDecision, ToolInterrupt
+from .predicates import all_fields, any_field, eq, ge, gt, le, lt, matches
+from .rules import InterruptRule, should_interrupt
 
-__all__ = ["GraphMiddlewareContext", "Middleware", "NodeMiddlewareContext", "Replacement", "RunOutcome"]
+__all__ = [
+    "GraphMiddlewareContext",
+    "InterruptRule",
+    "Middleware",
+    "NodeMiddlewareContext",
+    "Replacement",
+    "RunOutcome",
+    "ToolDecision",
+    "ToolDeniedError",
+    "ToolInterrupt",
+    "ToolInterruptMiddleware",
+    "all_fields",
+    "any_field",
+    "eq",
+    "ge",
+    "gt",
+    "le",
+    "lt",
+    "matches",
+    "should_interrupt",
+]

@@ -11,6 +11,7 @@ import re
 
 NAME = re.compile(r"[A-Za-z0-9_. -]+")
 QUESTION_ID = re.compile(r"[A-Za-z0-9_.-]{1,256}")
+_ESCAPED = re.compile(rb"[^A-Za-z0-9_-]")
 RESERVED = frozenset({"__start__", "__end__"})
 START = "__start__"
 END = "__end__"
@@ -45,3 +46,16 @@ def split_key(key: str) -> tuple[str, str, str]:
     where, _, question_id = key.rpartition(":")
     path, _, task = where.rpartition("/")
     return path, task, question_id
+
+
+def encoded_call_id(call_id: str, number: int = 1) -> str:
+    """A tool call's id as part of a key: every byte of its UTF-8 that is no ASCII letter, digit, `_` or `-` as `.` and two
+    hexadecimal digits. No two texts become the same one. The n-th thing of one call id gets `..n`, which no text becomes.
+    """
+    encoded = _ESCAPED.sub(lambda byte: b".%02x" % byte[0][0], call_id.encode("utf-8", "surrogatepass")).decode()
+    return encoded if number == 1 else f"{encoded}..{number}"
+
+
+def approval_id(call_id: str, number: int = 1) -> str:
+    """The id of the n-th question that asks for the approval of a call with this id in one turn."""
+    return f"approve_{encoded_call_id(call_id, number)}"

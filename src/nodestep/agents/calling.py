@@ -1,0 +1,98 @@
+"""One call of one tool: arguments read, function called, result read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..errors import StateStoreError, ToolDeniedError, ToolExecutionError
+from ..model.canonical import encode
+from ..model.json import JsonObject
+from ..model.limits import to_json
+from ..model.misfits import explain
+from ..model.node import Command
+from ..runtime.pool import NODES
+from .arguments import ArgumentsError, Checked
+from .context import ToolContext
+from .tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallResult:
+    """What a call returned, and the arguments it ran with: checked, as JSON, with every default filled in."""
+
+    value: Any
+    arguments: JsonObject
+
+
+async def call_tool(
+    tool: Tool[Any, Any], arguments: Mapping[str, Any], ctx: ToolContext | None = None
+) -> ToolCallResult:
+    """Call a tool from code, without a model. A plain function runs in a thread of its own.
+
+    Raises ToolExecutionError for arguments or a result that do not fit, and for an error of the tool, its `__cause__`;
+    ToolDeniedError where the tool needs a person's approval, for which `tool_runner` and the agents ask; TypeError where it
+    takes a ToolContext and `ctx` is `None`.
+    """
+    checked = check_arguments(tool, arguments)
+    if tool.asks_for(checked.json):
+        raise ToolDeniedError(
+            tool.name, "It needs a person's approval, and call_tool asks nobody. Run it with tool_runner or an agent."
+        )
+    return ToolCallResult(await run_tool(tool, checked, ctx), checked.json)
+
+
+def check_arguments(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> Checked:
+    """The arguments as the tool takes them. Raises ToolExecutionError."""
+    try:
+        return tool.takes.check(arguments)
+    except ArgumentsError as error:
+        raise ToolExecutionError(tool.name, arguments, f"its arguments do not fit: {error}") from error
+
+
+async def run_tool(tool: Tool[Any, Any], checked: Checked, ctx: ToolContext | None) -> Any:
+    """Call the function, and check what it returns. Pauses pass through. Raises ToolExecutionError."""
+    keywords = dict(checked.keywords)
+    if tool.takes.context is not None:
+        if ctx is None:
+            raise TypeError(f"Tool {tool.name!r} takes a ToolContext. Pass one, as in call_tool(tool, arguments, ctx).")
+        keywords[tool.takes.context] = ctx
+    try:
+        if tool.is_async:
+            value = await tool.function(**keywords)
+        else:
+            value = await NODES.run(partial(tool.function, **keywords))
+    except Exception as error:
+        raise ToolExecutionError(tool.name, checked.json, f"{type(error).__name__}: {error}") from error
+    return checked_result(tool, value, checked)
+
+
+def checked_result(tool: Tool[Any, Any], value: Any, checked: Checked) -> Any:
+    """The result as its return annotation has it. Raises ToolExecutionError where it does not fit, or has no JSON form."""
+    if isinstance(value, Command):
+        return value
+    try:
+        if tool.takes.result is not None:
+            value = tool.takes.result.validate_python(value)
+        to_json(value, "The result")
+    except ValidationError as error:
+        reason = f"its result does not fit its annotation: {explain(error, frozenset())}"
+        raise ToolExecutionError(tool.name, checked.json, reason) from error
+    except StateStoreError as error:
+        raise ToolExecutionError(tool.name, checked.json, str(error)) from error
+    return value
+
+
+def result_text(value: Any) -> str:
+    """A result as the model is told it: compact JSON, `{"result": ...}`."""
+    return encode({"result": to_json(value, "The result")}).decode()
+
+
+def error_text(error: BaseException) -> str:
+    """An error as the model is told it: `"Tool error: <Type>: <message>"`, of the error behind it where there is one."""
+    cause = error.__cause__ if isinstance(error, ToolExecutionError) and error.__cause__ is not None else error
+    return f"Tool error: {type(cause).__name__}: {cause}"
