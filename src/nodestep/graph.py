@@ -77,6 +77,11 @@ class Graph(Threads, Generic[S]):
         return self._blueprint is not None
 
     @property
+    def schema(self) -> StateSchema[S]:
+        """The state type, read into fields."""
+        return self._schema
+
+    @property
     def hooks(self) -> HookTable:
         """The hooks of the graph's middleware, as the runtime reads them."""
         return self._hooks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodestep import END, START, GraphExecutionError
-from nodestep.engine.replay import advance, snapshot_from_bytes, snapshot_to_bytes
+from nodestep.engine.replay import Checkpoint, advance, snapshot_from_bytes, snapshot_to_bytes
 from nodestep.model.event import Fact, SuperstepCompleted, fact_from_json, fact_to_json
 from nodestep.model.outcome import Target
 
@@ -134,4 +134,4 @@ def test_a_superstep_that_says_nothing_of_marks_keeps_them_and_an_empty_mapping_
 def test_marks_survive_a_snapshot():
     before = position(frame("x", marks={"d": ("b", "c"), "f": ("b",)}))
 
-    assert snapshot_from_bytes(snapshot_to_bytes({}, before)).position == before
+    assert snapshot_from_bytes(snapshot_to_bytes(Checkpoint({}, before))).position == before

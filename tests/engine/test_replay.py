@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodestep import StoreCorruptedError
-from nodestep.engine.replay import record_from_bytes, record_to_bytes, snapshot_from_bytes, snapshot_to_bytes
+from nodestep.engine.replay import (
+    Checkpoint,
+    record_from_bytes,
+    record_to_bytes,
+    snapshot_from_bytes,
+    snapshot_to_bytes,
+)
 from nodestep.model.event import (
     Answered,
     Continued,
@@ -94,7 +100,7 @@ def test_a_snapshot_and_the_rest_amount_to_the_whole(history, data):
     k = data.draw(st.integers(0, len(history)))
     before, whole = replayed(history[:k]), replayed(history)
 
-    resumed = snapshot_from_bytes(snapshot_to_bytes(before.state, before.position))
+    resumed = snapshot_from_bytes(snapshot_to_bytes(before))
     assert (resumed.state, resumed.position) == (before.state, before.position)
     for sequence, (facts, pause) in enumerate(history[k:], k + 1):
         resumed.apply(facts, pause, 1000 * sequence)
@@ -183,4 +189,4 @@ def test_a_position_with_everything_in_it_survives_a_snapshot():
         conflict=Conflict("n", ("a", "b")),
     )
 
-    assert snapshot_from_bytes(snapshot_to_bytes({"n": [1]}, at)).position == at
+    assert snapshot_from_bytes(snapshot_to_bytes(Checkpoint({"n": [1]}, at))).position == at

@@ -6,31 +6,59 @@ from ..errors import GraphChangedError, did_you_mean
 from ..model.blueprint import Blueprint
 from ..model.ids import END
 from ..model.outcome import Asked, Done
-from ..model.position import Frame, Position, Task
+from ..model.position import ROOT, Frame, Position, Task
 
 
-def runnable(frame: Frame) -> tuple[Task, ...]:
-    """The due tasks that have work to do, in scheduling order: those not finished, save the ones that wait for a person."""
+def runnable(position: Position, path: str = ROOT) -> tuple[Task, ...]:
+    """The due tasks of a frame that have work to do, in scheduling order: those not finished, save the ones that wait for
+    a person, themselves or in a frame inside them."""
+    frame = position.frames[path]
     if not frame.work:
         return frame.due
-    return tuple(task for task in frame.due if _must_run(frame, task))
+    return tuple(task for task in frame.due if _must_run(position, path, frame, task))
 
 
-def _must_run(frame: Frame, task: Task) -> bool:
+def _must_run(position: Position, path: str, frame: Frame, task: Task) -> bool:
     work = frame.work_of(task.id)
     match work.outcome:
         case Done():
             return False
         case Asked():
-            return not work.open_questions()
+            return not work.open_questions() and not position.waits_below(path, task.id)
         case _:
             return True
 
 
 def check_fits(blueprint: Blueprint, position: Position) -> None:
     """Refuse a position that the graph no longer fits: nodes that are gone, and recorded payloads and updates that the
-    state type refuses now. Raises GraphChangedError."""
-    frame = position.root
+    state type refuses now, in every frame whose graph the blueprint tells. Raises GraphChangedError."""
+    for path, graph in graphs_at(blueprint, position).items():
+        check_frame(graph, position.frames.get(path, Frame(0)))
+
+
+def graphs_at(blueprint: Blueprint, position: Position) -> dict[str, Blueprint]:
+    """The graph of each frame, by path: the blueprint's own, and those of its subgraph nodes. Which graph a call from code
+    works on is known when the code calls it. Raises GraphChangedError for a frame in a node that holds no graph now."""
+    graphs = {ROOT: blueprint}
+    for path, frame in position.frames.items():
+        outer, _, task_id = path.rpartition("/")
+        if path == ROOT or frame.graph is None or outer not in graphs:
+            continue
+        node = next((task.node for task in position.frames[outer].due if task.id == task_id), None)
+        if node is None or graphs[outer].name_now(node) not in graphs[outer].nodes:
+            continue
+        inner = graphs[outer].spec(node).inner
+        if inner is None:
+            raise GraphChangedError(
+                f"It waits inside node {node!r}, which is no subgraph any more. Nothing was written and nothing ran. Put the "
+                "subgraph back, and remove it when no thread waits in it."
+            )
+        graphs[path] = inner.blueprint
+    return graphs
+
+
+def check_frame(blueprint: Blueprint, frame: Frame) -> None:
+    """The same for one frame and its graph."""
     for name in sorted(_names(frame)):
         if blueprint.name_now(name) not in blueprint.nodes:
             raise GraphChangedError(

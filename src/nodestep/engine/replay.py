@@ -14,6 +14,7 @@ from ..model.event import (
     Expired,
     Fact,
     Forked,
+    FrameOpened,
     OnceRecorded,
     Paused,
     RunCompleted,
@@ -29,39 +30,58 @@ from ..model.event import (
     tasks_from_json,
     tasks_to_json,
 )
-from ..model.ids import split_key
+from ..model.ids import frame_path, split_key
 from ..model.json import Json, JsonObject
 from ..model.outcome import NOTHING, Done
-from ..model.patch import FieldPositions, apply
+from ..model.patch import FieldPositions, Patch, apply
 from ..model.position import NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
 from ..model.status import Status
 
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A thread at one of its commits: the state as JSON, and where it stands. It belongs to whoever made it."""
+    """A thread at one of its commits: the state as JSON, where it stands, and the states of its inner frames by path. It
+    belongs to whoever made it."""
 
     state: JsonObject = field(default_factory=dict)
     position: Position = field(default_factory=Position)
-    places: FieldPositions = field(default_factory=dict, repr=False)
-    """Where messages stand in their lists, so that an edit of one need not look at all."""
+    inner: dict[str, JsonObject] = field(default_factory=dict)
+    places: dict[str, FieldPositions] = field(default_factory=dict, repr=False)
+    """Where messages stand in the lists of each frame, so that an edit of one need not look at all."""
 
     def apply(self, facts: Iterable[Fact], pause: int | None, at_ms: int) -> None:
         """Go on by one commit."""
         for fact in facts:
             self._apply_patches(fact)
             self.position = advance(self.position, fact, pause, at_ms)
+            if self.inner and len(self.position.frames) <= len(self.inner):
+                self.inner = {path: state for path, state in self.inner.items() if path in self.position.frames}
+
+    def state_at(self, path: str) -> JsonObject:
+        """The state of a frame."""
+        return self.inner[path] if path else self.state
 
     def _apply_patches(self, fact: Fact) -> None:
-        if isinstance(fact, SuperstepCompleted):
-            frame = self.position.frames[fact.path]
-            for task in merge_order(frame.due) if frame.work else ():
-                outcome = frame.work_of(task.id).outcome
-                if isinstance(outcome, Done):
-                    apply(self.state, outcome.patch, self.places)
-            apply(self.state, fact.patch, self.places)
-        elif isinstance(fact, Started | StateUpdated):
-            apply(self.state, fact.patch, self.places)
+        match fact:
+            case SuperstepCompleted(_, patch, _, path):
+                frame = self.position.frames[path]
+                for task in merge_order(frame.due) if frame.work else ():
+                    outcome = frame.work_of(task.id).outcome
+                    if isinstance(outcome, Done):
+                        self._apply(outcome.patch, path)
+                self._apply(patch, path)
+            case Started(_, patch, _):
+                self._apply(patch, ROOT)
+            case StateUpdated(patch, path):
+                self._apply(patch, path)
+            case FrameOpened(path, _, state, _):
+                self.inner[path] = state
+                self.places.pop(path, None)
+            case _:
+                return
+
+    def _apply(self, patch: Patch, path: str) -> None:
+        apply(self.state_at(path), patch, self.places.setdefault(path, {}))
 
 
 def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Position:
@@ -70,9 +90,12 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
     match fact:
         case SuperstepCompleted(due, _, marks, path):
             frame = position.frames[path]
-            return position.with_frame(path, frame.advanced(due, frame.marks if marks is None else marks))
+            after = frame.advanced(due, frame.marks if marks is None else marks)
+            return position.without_below(path).with_frame(path, after)
         case TaskRecorded(task, outcome, path):
             frame = position.frames[path]
+            if isinstance(outcome, Done):
+                position = position.without(frame_path(path, task))
             return position.with_frame(path, frame.with_work(task, frame.work_of(task).with_outcome(outcome)))
         case OnceRecorded(task, id, value, path):
             frame = position.frames[path]
@@ -80,6 +103,8 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
             return position.with_frame(path, frame.with_work(task, replace(work, once={**work.once, id: value})))
         case Started(_, _, due):
             return Position({ROOT: Frame(position.root.superstep + 1, due)})
+        case FrameOpened(path, graph, _, due):
+            return position.with_frame(path, Frame(1, due, graph=graph))
         case Answered(answers):
             return _closed(position, answers, _answered)
         case Expired(keys):
@@ -148,12 +173,21 @@ def record_from_bytes(body: bytes) -> list[Fact]:
         ) from error
 
 
-def snapshot_to_bytes(state: JsonObject, position: Position) -> bytes:
+def snapshot_to_bytes(checkpoint: Checkpoint) -> bytes:
     """A checkpoint as stored, so that loading need not start at the thread's first record."""
+    position = checkpoint.position
     frames = {path: _frame_to_json(frame) for path, frame in position.frames.items()}
     listed = {key: [listing.pause, listing.asked_at_ms] for key, listing in position.listed.items()}
     conflict = position.conflict and [position.conflict.field, list(position.conflict.nodes)]
-    stored = {"state": state, "frames": frames, "listed": listed, "conflict": conflict, "status": position.status.value}
+    stored = {
+        "state": checkpoint.state,
+        "frames": frames,
+        "listed": listed,
+        "conflict": conflict,
+        "status": position.status.value,
+    }
+    if checkpoint.inner:
+        stored["inner"] = checkpoint.inner
     return encode(stored)
 
 
@@ -168,7 +202,7 @@ def snapshot_from_bytes(body: bytes) -> Checkpoint:
             None if conflict is None else Conflict(conflict[0], tuple(conflict[1])),
             Status(stored["status"]),
         )
-        return Checkpoint(stored["state"], position)
+        return Checkpoint(stored["state"], position, stored.get("inner", {}))
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise StoreCorruptedError(
             f"A snapshot cannot be read ({type(error).__name__}). Nothing was changed; restore the store from a copy."
@@ -181,13 +215,15 @@ def _frame_to_json(frame: Frame) -> JsonObject:
         out["work"] = {task: _work_to_json(work) for task, work in frame.work.items()}
     if frame.marks:
         out["marks"] = {join: list(sources) for join, sources in frame.marks.items()}
+    if frame.graph is not None:
+        out["graph"] = frame.graph
     return out
 
 
 def _frame_from_json(stored: JsonObject) -> Frame:
     work = {task: _work_from_json(item) for task, item in stored["work"].items()} if "work" in stored else NO_WORK
     marks = {join: tuple(sources) for join, sources in stored["marks"].items()} if "marks" in stored else NO_MARKS
-    return Frame(stored["superstep"], tasks_from_json(stored["due"]), work, marks)
+    return Frame(stored["superstep"], tasks_from_json(stored["due"]), work, marks, stored.get("graph"))
 
 
 def _work_to_json(work: Work) -> JsonObject:

@@ -53,6 +53,17 @@ class Expired:
 
 
 @frozen_value
+class FrameOpened:
+    """A graph began inside a task: its name, the whole state that its input gives, and its first tasks. The frame goes
+    with the outer task's `Done`, or with its superstep."""
+
+    path: str
+    graph: str
+    state: JsonObject
+    due: tuple[Task, ...]
+
+
+@frozen_value
 class TaskRecorded:
     """One task's outcome, recorded before its superstep ended."""
 
@@ -99,9 +110,10 @@ class RunFailed:
 
 @frozen_value
 class StateUpdated:
-    """The state was edited from outside a run."""
+    """The state was edited from outside a run, or gained the defaults of new fields."""
 
     patch: Patch
+    path: str = ROOT
 
 
 @frozen_value
@@ -125,6 +137,7 @@ class RunCompleted:
 
 Fact: TypeAlias = (
     Started
+    | FrameOpened
     | Continued
     | Answered
     | Expired
@@ -229,6 +242,8 @@ def fact_to_json(fact: Fact) -> list[Json]:
         case OnceRecorded(task, id, value, path):
             out = ["once", task, id, value]
             return [*out, path] if path else out
+        case FrameOpened(path, graph, state, due):
+            return ["open", path, graph, state, tasks_to_json(due)]
         case Started(run_id, patch, due):
             return ["start", run_id, patch or {}, tasks_to_json(due)]
         case Continued(run_id):
@@ -244,8 +259,8 @@ def fact_to_json(fact: Fact) -> list[Json]:
             return ["end"]
         case Expired(keys):
             return ["expire", list(keys)]
-        case StateUpdated(patch):
-            return ["edit", patch or {}]
+        case StateUpdated(patch, path):
+            return ["edit", patch or {}, path] if path else ["edit", patch or {}]
         case Cancelled(reason):
             return ["cancel", reason]
         case Forked(origin):
@@ -268,6 +283,9 @@ def fact_from_json(stored: list[Json]) -> Fact:
         case "once":
             task, id, value, path = [*rest, ROOT][:4]
             return OnceRecorded(task, id, value, path)
+        case "open":
+            path, graph, state, due = rest
+            return FrameOpened(path, graph, state, tasks_from_json(due))
         case "start":
             run_id, patch, due = rest
             return Started(run_id, patch, tasks_from_json(due))

@@ -100,6 +100,10 @@ class Field:
         """What the field holds after the update. `owned` says that `current` was made in this very merge."""
         return update
 
+    def between(self, before: Any, after: Any) -> Any:
+        """An update that makes of what the field holds, a plain value, another one."""
+        return Replace(after)
+
     def finish(self, merged: Any) -> tuple[Any, Json] | None:
         """Check a merged value as a whole. Returns the value to keep and its JSON where the merge was a user's."""
         if self.constrained:
@@ -133,6 +137,10 @@ class AddField(Field):
     def merge(self, current: Any, update: Any, *, owned: bool) -> Any:
         return grown(current).appended(update)
 
+    def between(self, before: Any, after: Any) -> Any:
+        n_before = len(before)
+        return after[n_before:] if after[:n_before] == before else Replace(after)
+
 
 class MergeField(Field):
     """A dict; an update's keys take the place of those of the same name."""
@@ -151,6 +159,11 @@ class MergeField(Field):
         merged = current if owned else dict(current or {})
         merged.update(update)
         return merged
+
+    def between(self, before: Any, after: Any) -> Any:
+        if not before.keys() <= after.keys():
+            return Replace(after)
+        return {key: value for key, value in after.items() if key not in before or before[key] != value}
 
 
 class MessagesField(Field):
@@ -195,6 +208,13 @@ class MessagesField(Field):
         return grown(current).edited(
             [(message_id(item), None if type(item) is RemoveMessage else item) for item in update]
         )
+
+    def between(self, before: Any, after: Any) -> Any:
+        held = {message_id(message): message for message in before}
+        edits = [message for message in after if held.pop(message_id(message), None) != message]
+        removals = [RemoveMessage(id) for id in held]
+        merged = grown(list(before)).edited([(message_id(item), item) for item in edits] + [(id, None) for id in held])
+        return [*edits, *removals] if merged.items() == after else Replace(after)
 
     def _listed(self, value: Any) -> list[Any]:
         if not isinstance(value, list | tuple):

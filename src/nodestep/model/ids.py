@@ -22,6 +22,16 @@ def task_id(node: str, index: int) -> str:
     return node if index == 0 else f"{node}[{index}]"
 
 
+def frame_path(path: str, inner: str) -> str:
+    """The path of a frame inside the frame `path`: in its task of that id, or, from `"<task>/<id>"`, in a call of one."""
+    return f"{path}/{inner}" if path else inner
+
+
+def is_within(path: str, outer: str) -> bool:
+    """Whether a frame's path is `outer` or lies inside it."""
+    return not outer or path == outer or path.startswith(f"{outer}/")
+
+
 def interrupt_key(path: str, task: str, question_id: str) -> str:
     """The key of a question, e.g. `"review:approve"`, or `"outer/review:approve"` in an inner graph."""
     return f"{path}/{task}:{question_id}" if path else f"{task}:{question_id}"

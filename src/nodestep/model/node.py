@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 from .json import Json
 
 if TYPE_CHECKING:
-    from .subgraph import Subgraph
+    from .subgraph import InnerGraph, Subgraph
 
 P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -124,6 +125,16 @@ class NodeContext(Protocol):
 
     async def aonce(self, id: str, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """The same for an `async def` function."""
+
+    async def call(self, graph: InnerGraph[S], input: Any = None, *, id: str) -> S:
+        """Run a graph inside this task, as part of the same thread, and return its final state.
+
+        A question inside pauses this task; its key is `"<task>/<id>/<inner key>"`. When the task runs again, a graph that
+        came to its end is not run again, and one that did not goes on where it stood, with the input it was given first.
+        `id` names the call within one run of the node, 1 to 256 ASCII letters, digits, `_`, `.` and `-`. Raises
+        GraphConfigError for a graph with a store of its own, GraphExecutionError for an id used twice, GraphChangedError
+        where the id belongs to another graph, and what the graph raises.
+        """
 
 
 Writes: TypeAlias = Mapping[str, Any] | Command | Send | Sequence[Send] | str | None

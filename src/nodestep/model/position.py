@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from .ids import interrupt_key, task_id
+from .ids import frame_path, interrupt_key, is_within, split_key, task_id
 from .json import Json, JsonObject
 from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
 from .status import Status
@@ -67,12 +67,14 @@ NO_MARKS: Marks = MappingProxyType({})
 @frozen_value
 class Frame:
     """A graph at work: the number of the superstep that is due, its tasks in scheduling order, what is recorded of them,
-    and the marks of half-arrived joins (join target to the sources that have arrived)."""
+    the marks of half-arrived joins (join target to the sources that have arrived), and the graph's name where it works
+    inside a task. An inner frame with nothing due has come to its end, and stands until its outer task is done."""
 
     superstep: int
     due: tuple[Task, ...] = ()
     work: Mapping[str, Work] = field(default_factory=lambda: NO_WORK)
     marks: Marks = field(default_factory=lambda: NO_MARKS)
+    graph: str | None = None
 
     def work_of(self, task: str) -> Work:
         return self.work.get(task, UNTOUCHED)
@@ -86,7 +88,11 @@ class Frame:
 
     def advanced(self, due: tuple[Task, ...], marks: Marks) -> Frame:
         """The frame one superstep later."""
-        return Frame(self.superstep + 1, due, NO_WORK, marks)
+        return Frame(self.superstep + 1, due, NO_WORK, marks, self.graph)
+
+    def waits(self) -> bool:
+        """Whether a task waits for an answer, asked by itself or below it. True only after what could run has run."""
+        return any(isinstance(work.outcome, Asked) for work in self.work.values())
 
 
 @frozen_value
@@ -135,6 +141,32 @@ class Position:
 
     def with_frame(self, path: str, frame: Frame) -> Position:
         return replace(self, frames={**self.frames, path: frame})
+
+    def without(self, path: str) -> Position:
+        """The position without a frame, those inside it, and their questions."""
+        gone = [inner for inner in self.frames if is_within(inner, path)]
+        if not gone:
+            return self
+        frames = {inner: frame for inner, frame in self.frames.items() if inner not in gone}
+        listed = {key: listing for key, listing in self.listed.items() if split_key(key)[0] not in gone}
+        return replace(self, frames=frames, listed=listed)
+
+    def without_below(self, path: str) -> Position:
+        """The position without the frames inside this one, when its superstep is over."""
+        position = self
+        for task in self.frames[path].due if len(self.frames) > 1 else ():
+            position = position.without(frame_path(path, task.id))
+        return position
+
+    def waits_below(self, path: str, task: str) -> bool:
+        """Whether a frame inside this task of a frame has a question that nobody answered."""
+        inner = frame_path(path, task)
+        return any(
+            work.open_questions()
+            for at, frame in self.frames.items()
+            if is_within(at, inner)
+            for work in frame.work.values()
+        )
 
     def asked(self) -> dict[str, OpenQuestion]:
         """Every question that nobody answered yet, by its key, in scheduling order."""

@@ -7,7 +7,7 @@ node and knows no store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
@@ -19,6 +19,7 @@ from .copying import own_copy
 from .declarations import declared_fields, is_open
 from .declared import Declared, named
 from .fields import CustomField, Field
+from .grown import plain
 from .json import JsonObject
 from .limits import MAX_INT, MIN_INT, check_size
 from .patch import NO_PATCH, SET, Patch, followed_by, without_reduce
@@ -246,6 +247,19 @@ class StateSchema(Generic[S]):
             if field is not None and field.merges:
                 changed[name] = Replace(value)
         return changed
+
+    def update_between(
+        self, before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]
+    ) -> dict[str, Any]:
+        """What makes of these values others, by field, as an update: what a list gained is appended, and what no update
+        through the reducer tells is written with Replace. `after` holds plain values."""
+        update: dict[str, Any] = {}
+        for name in names:
+            field = self._declared.of(name)
+            if name not in after or (name in before and field.same(before[name], after[name])):
+                continue
+            update[name] = field.between(plain(before[name]), after[name]) if name in before else Replace(after[name])
+        return update
 
     def result(self, values: Mapping[str, Any]) -> S:
         """A full copy of the state, as the declared type."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .blueprint import Blueprint
+from .schema import StateSchema
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +26,23 @@ class Subgraph:
     share: tuple[str, ...] = ()
     state_in: Callable[[Any], Any] | None = None
     state_out: Callable[[Any], Any] | None = None
+
+
+@runtime_checkable
+class InnerGraph(Protocol[S]):
+    """What `ctx.call` takes: a `Graph`, seen from below."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def schema(self) -> StateSchema[S]: ...
+
+    @property
+    def blueprint(self) -> Blueprint: ...
+
+    @property
+    def hooks(self) -> Any: ...
+
+    @property
+    def state_store(self) -> Any: ...

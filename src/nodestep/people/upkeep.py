@@ -68,7 +68,7 @@ def prune(store: StateStore, thread_id: str, branch_id: str = "main", *, keep: i
         snapshots = []
         for sequence in sorted({*points, start}):
             checkpoint = load_branch(store, thread_id, branch_id, sequence=sequence).checkpoint
-            snapshots.append((sequence, snapshot_to_bytes(checkpoint.state, checkpoint.position)))
+            snapshots.append((sequence, snapshot_to_bytes(checkpoint)))
         if store.prune_rows(row.head.no, start + 1, snapshots):
             return
     raise ThreadBusyError(

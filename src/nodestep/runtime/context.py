@@ -6,6 +6,7 @@ and graph hooks run, so a question can only be asked where it can be answered.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -20,18 +21,23 @@ from ..errors import (
     GraphInterrupt,
 )
 from ..hooks.contexts import NodeMiddlewareContext
+from ..model.event import OnceRecorded
 from ..model.ids import QUESTION_ID, idempotency_key, interrupt_key
 from ..model.interrupt import MISSING
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
 from ..model.node import NodeSpec
 from ..model.outcome import NOTHING, StoredQuestion
-from ..model.position import ROOT, Task, Work
+from ..model.position import Task, Work
+from ..model.subgraph import InnerGraph
 
 if TYPE_CHECKING:
-    from .run import Run
+    from types import ModuleType
+
+    from .frame import FrameRun
 
 P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 CURRENT: ContextVar[TaskScope | None] = ContextVar("nodestep_task", default=None)
@@ -65,12 +71,15 @@ class TaskScope:
     once_results: Mapping[str, Json] = NOTHING
     rejected: Mapping[str, str] = NOTHING
     ids: AbstractSet[str] = frozenset()
+    calls: AbstractSet[asyncio.Task[Any]] = frozenset()
+    call_ids: AbstractSet[str] = frozenset()
     _ids_before: AbstractSet[str] = frozenset()
     _once_ids: AbstractSet[str] = frozenset()
     _cache: JsonObject | None = None
 
-    def __init__(self, run: Run, task: Task, spec: NodeSpec, work: Work, values: dict[str, Any]) -> None:
-        self.run = run
+    def __init__(self, at: FrameRun, task: Task, spec: NodeSpec, work: Work, values: dict[str, Any]) -> None:
+        self.at = at
+        self.run = at.run
         self.task = task
         self.spec = spec
         self.work = work
@@ -85,7 +94,7 @@ class TaskScope:
         """Forget what the last try asked; what it recorded stays, and so does what hooks asked before the node."""
         if number == 1:
             self._ids_before = frozenset(self.ids)
-        for name in ("fault", "raised", "signals", "rejected", "ids", "_once_ids"):
+        for name in ("fault", "raised", "signals", "rejected", "ids", "call_ids", "_once_ids"):
             vars(self).pop(name, None)
         self.attempt = number
         if self._ids_before:
@@ -108,7 +117,7 @@ class TaskScope:
 
     @property
     def graph_name(self) -> str:
-        return self.run.blueprint.name
+        return self.at.blueprint.name
 
     @property
     def node(self) -> str:
@@ -116,7 +125,7 @@ class TaskScope:
 
     @property
     def run_id(self) -> str:
-        return self.run.run_id
+        return self.at.run_id
 
     @property
     def root_run_id(self) -> str:
@@ -132,7 +141,7 @@ class TaskScope:
 
     @property
     def step(self) -> int:
-        return self.run.step
+        return self.at.step
 
     @property
     def task_id(self) -> str:
@@ -156,20 +165,20 @@ class TaskScope:
 
     @property
     def idempotency_key(self) -> str:
-        return idempotency_key(self.run.origin, self.run.frame.superstep, ROOT, self.task.id)
+        return idempotency_key(self.at.origin, self.at.frame.superstep, self.at.path, self.task.id)
 
     # what a node does
 
     def emit(self, data: Any) -> None:
         self.check_open("emit")
-        self.run.emit_custom(self, data)
+        self.at.emit_custom(self, data)
 
     def once(self, id: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         known = self._enter_once(id)
         if known is not MISSING:
             return known  # type: ignore[no-any-return]
         result = self._once_result(id, function(*args, **kwargs))
-        self.run.record_once(self.task.id, id, result)
+        self.run.record_once(OnceRecorded(self.task.id, id, result, self.at.path))
         return own_json(result)  # type: ignore[no-any-return]
 
     async def aonce(self, id: str, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -177,8 +186,12 @@ class TaskScope:
         if known is not MISSING:
             return known  # type: ignore[no-any-return]
         result = self._once_result(id, await function(*args, **kwargs))
-        await self.run.arecord_once(self.task.id, id, result)
+        await self.run.arecord_once(OnceRecorded(self.task.id, id, result, self.at.path))
         return own_json(result)  # type: ignore[no-any-return]
+
+    async def call(self, graph: InnerGraph[S], input: Any = None, *, id: str) -> S:
+        state: S = await nested().call_graph(self, graph, input, id)
+        return state
 
     def _enter_once(self, id: str) -> Any:
         self.check_open("once")
@@ -221,7 +234,7 @@ class TaskScope:
         first = next(iter(self.raised.values()), None)
         id = first.question.id if first else ""
         prompt = first.payload if first and isinstance(first.payload, str) else ""
-        signal = GraphInterrupt(interrupt_key(ROOT, self.task.id, id), prompt, self.node, self.run.thread_id)
+        signal = GraphInterrupt(interrupt_key(self.at.path, self.task.id, id), prompt, self.node, self.run.thread_id)
         self.own("signals", list).append(signal)
         raise signal
 
@@ -231,18 +244,25 @@ class TaskScope:
         self.pause()
 
     def hook_context(self, update: Mapping[str, Any] | None = None) -> NodeMiddlewareContext:
-        run = self.run
+        at, run = self.at, self.run
         return NodeMiddlewareContext(
-            run.blueprint.name,
+            at.blueprint.name,
             self.node,
-            run.schema.view(self.values),
-            run.run_id,
+            at.schema.view(self.values),
+            at.run_id,
             run.thread_id,
-            run.step,
+            at.step,
             self.task.id,
             run.run_id,
             update,
         )
+
+
+def nested() -> ModuleType:
+    """How a task runs a graph inside itself: the loop that runs tasks, which cannot be known here while it is made."""
+    from . import nested
+
+    return nested
 
 
 def check_question_id(what: str, id: Any) -> None:

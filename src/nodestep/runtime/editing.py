@@ -72,7 +72,7 @@ def _edit(
     seed = f"{frame.superstep}/edit/{head.sequence}"
     before = typed_state(blueprint, checkpoint, thread_id)
     _, patch = schema.next_state(before, dict(values), seed, WRITER)
-    facts = [*new_fields(blueprint, checkpoint, before), StateUpdated(patch)]
+    facts = [*new_fields(schema, checkpoint.state, before), StateUpdated(patch)]
     guard = Unchanged(head.no, head.epoch, head.sequence)
     return Write(thread_id, branch_id, guard, standing(head), record_to_bytes(facts))
 

@@ -6,7 +6,7 @@ into a go-ahead; see docs/design.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, overload
 
@@ -18,6 +18,7 @@ from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
 from ..model.outcome import StoredQuestion
 from .context import BOOKKEEPING, CURRENT, Raised, TaskScope, check_question_id
+from .frame import FrameRun
 
 T = TypeVar("T")
 
@@ -156,7 +157,7 @@ def _given(answer: Json, question: Question) -> Any:
 
 def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
     """The first answer of a hook; MISSING when every hook leaves the question to a person."""
-    for hook in scope.run.hooks.on_interrupt:
+    for hook in _hooks_outwards(scope):
         try:
             answer = hook(scope.hook_context(), payload)
         except Exception:
@@ -171,6 +172,14 @@ def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
         if answer is not None:
             return answer
     return MISSING
+
+
+def _hooks_outwards(scope: TaskScope) -> Iterator[Callable[..., Any]]:
+    """The `on_interrupt` hooks that cover a task: its own graph's in middleware order, then those of the graphs around."""
+    at: FrameRun | None = scope.at
+    while at is not None:
+        yield from at.hooks.on_interrupt
+        at = None if at.parent is None else at.parent.at
 
 
 def _stored(scope: TaskScope, id: str, question: Question) -> StoredQuestion:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.plan import check_fits
+from ..engine.plan import check_fits, graphs_at
 from ..engine.replay import Checkpoint
 from ..errors import GraphChangedError
 from ..model.blueprint import Blueprint
 from ..model.event import Fact, StateUpdated
 from ..model.json import JsonObject
 from ..model.patch import SET
+from ..model.position import ROOT
+from ..model.schema import StateSchema
 
 
 def typed_state(
@@ -21,18 +23,21 @@ def typed_state(
     try:
         if to_go_on:
             check_fits(blueprint, checkpoint.position)
+            for path, graph in graphs_at(blueprint, checkpoint.position).items():
+                if path != ROOT:
+                    graph.schema.load(checkpoint.inner[path])
         return blueprint.schema.load(checkpoint.state)
     except GraphChangedError as error:
         raise GraphChangedError(f"Thread {thread_id!r} no longer fits the graph. {error}") from None
 
 
-def new_fields(blueprint: Blueprint, checkpoint: Checkpoint, values: dict[str, Any]) -> list[Fact]:
-    """The defaults of fields that the state type has gained since the state was stored, to be stored before anything is
-    merged onto them."""
-    gained = {name: value for name, value in values.items() if name not in checkpoint.state}
-    return [StateUpdated({SET: blueprint.schema.dump(gained)})] if gained else []
+def new_fields(schema: StateSchema[Any], state: JsonObject, values: dict[str, Any], path: str = ROOT) -> list[Fact]:
+    """The defaults of fields that the state type has gained since a frame's state was stored, to be stored before anything
+    is merged onto them."""
+    gained = {name: value for name, value in values.items() if name not in state}
+    return [StateUpdated({SET: schema.dump(gained)}, path)] if gained else []
 
 
-def dropped_fields(blueprint: Blueprint, checkpoint: Checkpoint) -> JsonObject:
+def dropped_fields(schema: StateSchema[Any], state: JsonObject) -> JsonObject:
     """What is stored of fields that the state type no longer has; it stays stored."""
-    return {name: value for name, value in checkpoint.state.items() if not blueprint.schema.has_field(name)}
+    return {name: value for name, value in state.items() if not schema.has_field(name)}

@@ -25,6 +25,7 @@ class Entry:
     facts: Sequence[Fact]
     status: Status = Status.RUNNING
     opens: tuple[QuestionRow, ...] = ()
+    closes: tuple[str, ...] = ()
     audits: tuple[AuditRow, ...] = ()
     snapshot: bytes | None = None
     undo: Callable[[], None] | None = None
@@ -118,6 +119,7 @@ class RunLog:
                 entry.status,
                 record_to_bytes(entry.facts),
                 opens=entry.opens,
+                closes=entry.closes,
                 audits=entry.audits,
                 snapshot=entry.snapshot,
             )

@@ -17,11 +17,12 @@ from ..model.position import ROOT, Frame
 from ..people.audit import audits_of
 from ..people.inbox import told_who_was_first
 from ..people.reading import replayed, standing
-from ..stores.base import AuditRow, Guard, New, Receipt, Status, Stored, Unchanged, Write
+from ..stores.base import AuditRow, Guard, New, Receipt, Status, Unchanged, Write
+from ..stores.base import Stored as StoredBranch
 from .loading import dropped_fields, new_fields, typed_state
 from .log import RunLog
 from .routing import chooser
-from .run import Call, Run
+from .run import Call, Run, Stored
 
 TRIES = 3
 """How often a claim that lost a race looks again; what it then finds decides."""
@@ -30,8 +31,9 @@ TRIES = 3
 async def begin(run: Run) -> None:
     """Take the run to its first superstep: the branch claimed, the input or the answers in."""
     if run.store is None:
-        run.values = run.schema.first_state(run.call.input, f"{run.run_id}/input")
-        run.frame = Frame(1, first_tasks(run.blueprint, chooser(run, run.values)))
+        at = run.root
+        at.values = at.schema.first_state(run.call.input, f"{run.run_id}/input")
+        at.frame = Frame(1, first_tasks(at.blueprint, chooser(at, at.values)))
         return
     store = run.store
     for _ in range(TRIES):
@@ -59,19 +61,19 @@ class _Claim:
 
 
 def _first(run: Run) -> _Claim:
-    call = run.call
+    call, at = run.call, run.root
     admit_unknown(run.thread_id, run.branch_id, call.input is not None and call.resume is None)
-    values = run.schema.first_state(call.input, f"{run.run_id}/input")
-    due = first_tasks(run.blueprint, chooser(run, values))
-    facts: list[Fact] = [Started(run.run_id, {"set": run.schema.dump(values)}, due)]
+    values = at.schema.first_state(call.input, f"{run.run_id}/input")
+    due = first_tasks(at.blueprint, chooser(at, values))
+    facts: list[Fact] = [Started(run.run_id, {"set": at.schema.dump(values)}, due)]
     record = record_to_bytes(facts)
     check_size(len(record), what="The state that the input gives")
-    write = Write(run.thread_id, run.branch_id, New(run.blueprint.name), Status.RUNNING, record)
+    write = Write(run.thread_id, run.branch_id, New(at.blueprint.name), Status.RUNNING, record)
     return _Claim(write, values, Checkpoint(), facts, False, 0, len(record))
 
 
-def _next(run: Run, stored: Stored) -> _Claim:
-    call, head = run.call, stored.head
+def _next(run: Run, stored: StoredBranch) -> _Claim:
+    call, at, head = run.call, run.root, stored.head
     assert run.store is not None
     if head.live:
         raise refuse_running(run.thread_id)
@@ -85,8 +87,8 @@ def _next(run: Run, stored: Stored) -> _Claim:
         keys = None if call.resume is None or call.resume.answers is None else tuple(call.resume.answers)
         raise told_who_was_first(error, run.store, head, keys) from None
     going_on = isinstance(admission, GoOn)
-    values = typed_state(run.blueprint, checkpoint, run.thread_id, to_go_on=going_on)
-    gained = new_fields(run.blueprint, checkpoint, values)
+    values = typed_state(at.blueprint, checkpoint, run.thread_id, to_go_on=going_on)
+    gained = new_fields(at.schema, checkpoint.state, values)
     facts: list[Fact]
     audits: tuple[AuditRow, ...] = ()
     closes: tuple[str, ...] = ()
@@ -95,8 +97,8 @@ def _next(run: Run, stored: Stored) -> _Claim:
         audits = audits_of(checkpoint.position, facts)
         closes = (*admission.answers, *admission.expired)
     else:
-        values, patch = run.schema.next_state(values, call.input, f"{run.run_id}/input")
-        facts = [*gained, Started(run.run_id, patch, first_tasks(run.blueprint, chooser(run, values)))]
+        values, patch = at.schema.next_state(values, call.input, f"{run.run_id}/input")
+        facts = [*gained, Started(run.run_id, patch, first_tasks(at.blueprint, chooser(at, values)))]
     guard: Guard = Unchanged(head.no, head.epoch, head.sequence)
     write = Write(
         run.thread_id, run.branch_id, guard, Status.RUNNING, record_to_bytes(facts), closes=closes, audits=audits
@@ -130,9 +132,13 @@ def _take(run: Run, claim: _Claim, receipt: Receipt) -> None:
     position = claim.checkpoint.position
     for fact in claim.facts:
         position = advance(position, fact, receipt.pause, receipt.at_ms)
-    run.values = claim.values
-    run.dropped = dropped_fields(run.blueprint, claim.checkpoint)
-    run.frame = position.frames[ROOT]
+    at = run.root
+    at.values = claim.values
+    at.dropped = dropped_fields(at.schema, claim.checkpoint.state)
+    at.frame = position.frames[ROOT]
+    at.origin = f"{run.store.id}/{receipt.no}"
+    run.stored = {
+        path: Stored(frame, claim.checkpoint.state_at(path)) for path, frame in position.frames.items() if path != ROOT
+    }
     run.listed = position.listed
     run.resuming = claim.resuming
-    run.origin = f"{run.store.id}/{receipt.no}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..model.event import instant
@@ -11,7 +10,6 @@ from ..model.position import Listing, OpenQuestion
 from ..people.rows import question_row
 from ..stores.base import QuestionRow
 from .run import Run
-from .task import TaskEnd
 
 
 def question_rows(run: Run) -> tuple[QuestionRow, ...]:
@@ -19,18 +17,17 @@ def question_rows(run: Run) -> tuple[QuestionRow, ...]:
     return tuple(question_row(found) for key, found in run.position.asked().items() if key not in run.listed)
 
 
-def open_interrupts(run: Run, ends: Mapping[str, TaskEnd]) -> dict[str, Interrupt]:
+def open_interrupts(run: Run) -> dict[str, Interrupt]:
     """Every open question by key; those asked in this run carry their payload as given."""
     interrupts = {}
     for key, found in run.position.asked().items():
-        end = ends.get(found.task.id)
-        raised = end.raised.get(found.question.id) if end is not None and end.raised is not None else None
+        raised = run.raised.get(key)
         payload = found.question.payload if raised is None else raised.payload
-        interrupts[key] = _interrupt(run, found, run.listed[key], payload)
+        interrupts[key] = _interrupt(run, found, run.listed.get(key), payload)
     return interrupts
 
 
-def _interrupt(run: Run, found: OpenQuestion, listing: Listing, payload: Any) -> Interrupt:
+def _interrupt(run: Run, found: OpenQuestion, listing: Listing | None, payload: Any) -> Interrupt:
     question = found.question
     return Interrupt(
         found.key,
@@ -40,10 +37,10 @@ def _interrupt(run: Run, found: OpenQuestion, listing: Listing, payload: Any) ->
         payload,
         thread_id=run.thread_id,
         branch_id=run.branch_id,
-        graph=run.blueprint.name,
-        pause=listing.pause,
+        graph=run.call.blueprint.name,
+        pause=None if listing is None else listing.pause,
         answer_schema=question.answer_schema,
         assignee=question.assignee,
-        asked_at=instant(listing.asked_at_ms),
+        asked_at=None if listing is None else instant(listing.asked_at_ms),
         expires_at=None if question.expires_at_ms is None else instant(question.expires_at_ms),
     )

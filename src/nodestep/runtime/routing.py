@@ -8,16 +8,16 @@ from typing import Any
 from ..engine.route import Choose
 from ..errors import GraphExecutionError
 from ..model.blueprint import Branch
-from .run import Run
+from .frame import FrameRun
 
 
-def chooser(run: Run, values: dict[str, Any]) -> Choose:
+def chooser(at: FrameRun, values: dict[str, Any]) -> Choose:
     """How `engine.route` asks a router about these values."""
-    return partial(_choose, run, values)
+    return partial(_choose, at, values)
 
 
-def _choose(run: Run, values: dict[str, Any], branch: Branch, source: str) -> tuple[str, ...]:
-    key = branch.router(run.schema.view(values))
+def _choose(at: FrameRun, values: dict[str, Any], branch: Branch, source: str) -> tuple[str, ...]:
+    key = branch.router(at.schema.view(values))
     if branch.is_predicate and not isinstance(key, bool):
         raise GraphExecutionError(
             f"{_named(branch)} after {source!r} returned {type(key).__name__}; a predicate of when() returns True or False."

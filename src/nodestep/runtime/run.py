@@ -1,33 +1,32 @@
-"""One run: what a call works with, and what it holds while it works."""
+"""One run: what a call on a thread works with, and what it holds while it works. Its graphs at work are in `frame.py`."""
 
 from __future__ import annotations
 
 import asyncio
-import copy
+import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..engine.replay import advance
-from ..hooks.contexts import GraphMiddlewareContext
+from ..engine.replay import Checkpoint, advance, snapshot_to_bytes
 from ..hooks.middleware import HookTable
 from ..model.blueprint import Blueprint
-from ..model.event import Fact, OnceRecorded, Paused, RunFailed, TaskRecorded
-from ..model.ids import interrupt_key
+from ..model.event import Fact, OnceRecorded, Paused, RunFailed
+from ..model.ids import is_within, split_key
 from ..model.interrupt import Resume
-from ..model.json import Json, JsonObject
-from ..model.outcome import Outcome
-from ..model.position import ROOT, Conflict, Frame, Listing, Position, Task
-from ..model.schema import StateSchema
+from ..model.json import JsonObject
+from ..model.limits import check_size
+from ..model.position import ROOT, Conflict, Frame, Listing, Position
+from ..model.value import frozen_value
 from ..stores.base import AuditRow, QuestionRow, StateStore, Status
+from .frame import FrameRun
 from .log import Entry, RunLog
-from .pool import PoolCall
-from .stream import Sink, StreamEvent
+from .stream import Sink
 
 if TYPE_CHECKING:
     from .blocking import Door
-    from .context import TaskScope
+    from .context import Raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +44,20 @@ class Call:
     source: str = "api"
 
 
+@frozen_value
+class Stored:
+    """An inner frame as the thread had it when this run began, until the run comes back to it."""
+
+    frame: Frame
+    state: JsonObject
+
+
 class Run:
-    """The state of one run: its values, its position, and the log it writes. `values` are shared with nobody: tasks,
-    routers, hooks and results get copies."""
+    """The state of one run: the log it writes, its frames, and who must be told. `unrecorded` are facts that go with the
+    next commit; `stored` are frames of earlier runs that this one has not come back to."""
 
     def __init__(self, call: Call, door: Door, sink: Sink | None) -> None:
         self.call = call
-        self.blueprint = call.blueprint
-        self.schema: StateSchema[Any] = call.blueprint.schema
-        self.hooks = call.hooks
         self.store = call.store
         self.thread_id = call.thread_id
         self.branch_id = call.branch_id
@@ -61,53 +65,71 @@ class Run:
         self.run_id = uuid.uuid4().hex
         self.door = door
         self.sink = sink
-        self.values: dict[str, Any] = {}
-        self.dropped: JsonObject = {}
-        self.frame = Frame(0)
+        self.root = FrameRun(self, ROOT, call.blueprint, call.hooks, door, self.run_id, self.run_id)
+        self.frames: dict[str, FrameRun] = {ROOT: self.root}
+        self.stored: dict[str, Stored] = {}
         self.listed: Mapping[str, Listing] = {}
+        self.raised: dict[str, Raised] = {}
         self.log: RunLog | None = None
-        self.origin = self.run_id
-        self.step = 0
         self.resuming = False
-        self.stopping: asyncio.Event | None = None
-        self.calls: set[PoolCall[Any]] = set()
-        self.seconds_left = call.blueprint.timeout_s
         self.unrecorded: list[Fact] = []
         self.audits: list[AuditRow] = []
+        self.closes: list[str] = []
         self.conflict: Conflict | None = None
         self.lease_lost = False
         self.stopped: asyncio.Task[Any] | None = None
+        self._recording = threading.Lock()
         self._main: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
 
     @property
     def position(self) -> Position:
         """Where the run stands, as data."""
-        return Position({ROOT: self.frame}, self.listed)
+        frames = {path: at.frame for path, at in self.frames.items()}
+        return Position({**frames, **{path: found.frame for path, found in self.stored.items()}}, self.listed)
 
     @property
     def checkpoint_id(self) -> str | None:
         """The id of the last event written, `None` without a store."""
         return None if self.log is None else self.log.checkpoint_id
 
-    def seed(self, task: Task) -> str:
-        """What ids of messages without one are derived from: the same on every attempt of a task, and different for every
-        other task, branch, thread and run without a store."""
-        return f"{self.origin}/{self.frame.superstep}/{task.id}"
+    # frames
+
+    def close_frames(self, path: str) -> None:
+        """Forget a frame and those inside it, whose outer task is over; questions that stayed open are closed."""
+        if len(self.frames) + len(self.stored) == 1:
+            return
+        self.frames = {inner: at for inner, at in self.frames.items() if not is_within(inner, path)}
+        self.stored = {inner: found for inner, found in self.stored.items() if not is_within(inner, path)}
+        gone = [key for key in self.listed if is_within(split_key(key)[0], path)]
+        if gone:
+            self.closes.extend(gone)
+            self.listed = {key: listing for key, listing in self.listed.items() if key not in gone}
+
+    def checkpoint(self, at: FrameRun, values: dict[str, Any], after: Frame) -> Checkpoint:
+        """Where the thread will stand when this frame has gone on to these values."""
+        position = self.position.with_frame(at.path, after)
+        states = {path: found.state for path, found in self.stored.items()}
+        for path, frame in self.frames.items():
+            held = values if frame is at else frame.values
+            states[path] = {**frame.schema.dump(held), **frame.dropped}
+        return Checkpoint(states.pop(ROOT), position, states)
 
     # commits
 
     async def commit(
         self,
+        door: Door,
         facts: Sequence[Fact],
         status: Status = Status.RUNNING,
         opens: tuple[QuestionRow, ...] = (),
-        snapshot: bytes | None = None,
+        snapshot: Callable[[], Checkpoint] | None = None,
     ) -> None:
-        """Make facts durable, with the outcomes that wait to be; without a store there is nothing to do."""
+        """Make facts durable, with the outcomes that wait to be; without a store there is nothing to do. `snapshot` gives
+        the checkpoint after this commit."""
         if self.log is None:
-            self.unrecorded, self.audits = [], []
+            self.unrecorded, self.audits, self.closes = [], [], []
             return
-        receipt = await self.door.commit(self.log, lambda: self._entry(facts, status, opens, snapshot))
+        receipt = await door.commit(self.log, lambda: self._entry(facts, status, opens, snapshot))
         if opens:
             position = advance(self.position, Paused(), receipt.pause, receipt.at_ms)
             self.listed = position.listed
@@ -117,35 +139,28 @@ class Run:
         facts: Sequence[Fact],
         status: Status = Status.RUNNING,
         opens: tuple[QuestionRow, ...] = (),
-        snapshot: bytes | None = None,
+        snapshot: Callable[[], Checkpoint] | None = None,
     ) -> Entry:
         """An entry of these facts after those noted, which are noted no longer, unless the entry is not written."""
-        noted, audits = self.unrecorded, self.audits
-        if not noted and not audits:
-            return Entry(facts, status, opens, (), snapshot)
-        self.unrecorded, self.audits = [], []
+        body = None if snapshot is None else snapshot_to_bytes(snapshot())
+        if body is not None:
+            check_size(len(body), what="The state")
+        noted, audits, closes = self.unrecorded, self.audits, self.closes
+        if not noted and not audits and not closes:
+            return Entry(facts, status, opens, snapshot=body)
+        self.unrecorded, self.audits, self.closes = [], [], []
 
         def undo() -> None:
             self.unrecorded[:0] = noted
             self.audits[:0] = audits
+            self.closes[:0] = closes
 
-        return Entry([*noted, *facts], status, opens, tuple(audits), snapshot, undo)
+        return Entry([*noted, *facts], status, opens, tuple(closes), tuple(audits), body, undo)
 
     def abandon(self, failure: RunFailed) -> None:
         """Give the branch back, blocking; what was noted goes along."""
         assert self.log is not None
         self.log.write(self._entry((failure,), Status.FAILED))
-
-    def note(self, task: str, outcome: Outcome) -> None:
-        """Take a task's outcome into the position, to be recorded with the next commit."""
-        work = self.frame.work_of(task)
-        for id, reason in outcome.rejected.items():
-            key, answer, pause = interrupt_key(ROOT, task, id), work.answers.get(id), work.pauses.get(id)
-            self.audits.append(AuditRow(key, answer, "type", pause=pause, rejected=reason))
-        for id, answer in outcome.answers.items():
-            self.audits.append(AuditRow(interrupt_key(ROOT, task, id), answer, "hook"))
-        self.frame = self.frame.with_work(task, work.with_outcome(outcome))
-        self.unrecorded.append(TaskRecorded(task, outcome))
 
     async def record(self) -> None:
         """From inside the event loop: make the outcomes noted so far durable. Until their turn comes they stay noted."""
@@ -155,33 +170,40 @@ class Run:
     def _noted(self) -> Entry | None:
         return self._entry(()) if self.unrecorded else None
 
-    def record_once(self, task: str, id: str, value: Json) -> None:
+    def record_once(self, fact: OnceRecorded) -> None:
         """Record a `once` result before it is returned, from the thread that steps the run, its loop, or a pool thread."""
         if self.log is None:
             return
-        entry = Entry([OnceRecorded(task, id, value)])
         loop = self._main[0] if self._main is not None else None
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
             here = None
         if loop is None or here is loop or not loop.is_running():
-            self.log.write(entry)
+            with self._recording:
+                self.log.write(self._once_entry(fact))
         else:
-            asyncio.run_coroutine_threadsafe(self.log.awrite(lambda: entry), loop).result()
+            asyncio.run_coroutine_threadsafe(self.arecord_once(fact), loop).result()
 
-    async def arecord_once(self, task: str, id: str, value: Json) -> None:
+    async def arecord_once(self, fact: OnceRecorded) -> None:
         """The same for `aonce`, without blocking the event loop."""
         if self.log is not None:
-            await self.log.awrite(lambda: Entry([OnceRecorded(task, id, value)]))
+            await self.log.awrite(lambda: self._once_entry(fact))
+
+    def _once_entry(self, fact: OnceRecorded) -> Entry:
+        """With what is noted where the task stands in an inner frame, whose opening may be among it."""
+        return self._entry((fact,)) if fact.path else Entry((fact,))
 
     # the lease
 
-    def enter_loop(self) -> None:
-        """Remember the task of the event loop that does the work, for whoever must stop it."""
+    def enter_loop(self) -> bool:
+        """Remember the task of the event loop that does the work, for whoever must stop it. False inside such a task."""
+        if self._main is not None:
+            return False
         task = asyncio.current_task()
         assert task is not None
         self._main = (asyncio.get_running_loop(), task)
+        return True
 
     def leave_loop(self) -> None:
         """The work in the event loop is over."""
@@ -199,36 +221,6 @@ class Run:
         self.stopped = task
         task.cancel()
 
-    # hooks and streams
-
-    def graph_context(self) -> GraphMiddlewareContext:
-        """What graph hooks see now."""
-        return GraphMiddlewareContext(
-            self.blueprint.name,
-            self.schema.result(self.values),
-            self.run_id,
-            self.thread_id,
-            self.branch_id,
-            self.run_id,
-            self.resuming,
-        )
-
     def listens(self, mode: str) -> bool:
         """Whether a stream asked for this mode."""
         return self.sink is not None and mode in self.sink.modes
-
-    def emit(self, mode: str, data: Any, node: str | None = None, task_id: str | None = None) -> None:
-        """Send an event; `data` must be a copy."""
-        if self.sink is not None:
-            self.sink.put(StreamEvent(mode, data, node, self.run_id, self.checkpoint_id, self.step, task_id))
-
-    def emit_custom(self, scope: TaskScope, data: Any) -> None:
-        """What `ctx.emit` sends."""
-        if self.listens("custom"):
-            self.emit("custom", copy.deepcopy(data), scope.node, scope.task.id)
-
-    def emit_node_input(self, scope: TaskScope) -> None:
-        """The debug event of a node about to be called."""
-        if self.sink is not None and "debug" in self.sink.modes:
-            data = {"type": "node_input", "state": self.schema.data(scope.values)}
-            self.emit("debug", data, scope.node, scope.task.id)

@@ -22,16 +22,17 @@ from ..errors import (
     NodeTimeoutError,
 )
 from ..hooks.contexts import Replacement
+from ..model.ids import interrupt_key
 from ..model.node import Retry
 from ..model.outcome import Asked, Done, Failed, Outcome
 from ..model.position import Task
 from ..model.schema import Update
-from .context import CURRENT, Raised, TaskScope
+from .context import CURRENT, TaskScope, nested
 from .pool import NODES, PoolCall
 from .writes import read_writes
 
 if TYPE_CHECKING:
-    from .run import Run
+    from .frame import FrameRun
 
 MESSAGE_CHARACTERS = 2000
 ONE_TRY = Retry(max_attempts=1)
@@ -47,28 +48,27 @@ class Place(Enum):
 
 class TaskEnd(NamedTuple):
     """How a task ended in this run. `outcome` is what to record; `update` the same writes as typed values; `error` what
-    the node raised; `raised` the questions with their payloads as given."""
+    the node raised."""
 
     task: Task
     outcome: Outcome
     update: Update | None = None
     error: BaseException | None = None
-    raised: Mapping[str, Raised] | None = None
 
 
-def scope_of(run: Run, task: Task) -> TaskScope:
+def scope_of(at: FrameRun, task: Task) -> TaskScope:
     """A fresh scope for a task, over the state as it is now and the payload of its `Send`."""
-    values = run.values
+    values = at.values
     if task.payload is not None:
-        values = {**values, **run.schema.payload_from_json(task.payload)}
-    return TaskScope(run, task, run.blueprint.spec(task.node), run.frame.work_of(task.id), values)
+        values = {**values, **at.schema.payload_from_json(task.payload)}
+    return TaskScope(at, task, at.blueprint.spec(task.node), at.frame.work_of(task.id), values)
 
 
 async def perform(scope: TaskScope, place: Place) -> TaskEnd:
     """Run a task. Lets through what is no failure of the node: a cancellation, KeyboardInterrupt, SystemExit."""
     token = CURRENT.set(scope)
     try:
-        if scope.run.hooks.around_nodes or scope.spec.retry is not None:
+        if scope.at.hooks.around_nodes or scope.spec.retry is not None:
             return await _perform(scope, place)
         result = await _call(scope, place)
         _check_not_swallowed(scope)
@@ -92,7 +92,7 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
 
 async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
     """The node with its hooks and tries around it."""
-    hooks = scope.run.hooks
+    hooks = scope.at.hooks
     for hook in hooks.before_node:
         _replace_input(scope, await _called(scope, place, hook(scope.hook_context())))
     _check_not_swallowed(scope)
@@ -121,20 +121,20 @@ async def _attempts(scope: TaskScope, place: Place) -> Any:
         except retry.on as error:
             if number == retry.max_attempts or scope.fault is not None or isinstance(error, NEVER_RETRIED):
                 raise
-            backoff = _backoff(scope.run, _delay_s(retry, number))
-            if await (scope.run.door.in_loop(backoff) if place is Place.CALLING_THREAD else backoff):
+            backoff = _backoff(scope.at, _delay_s(retry, number))
+            if await (scope.at.door.in_loop(backoff) if place is Place.CALLING_THREAD else backoff):
                 raise
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-async def _backoff(run: Run, delay_s: float) -> bool:
+async def _backoff(at: FrameRun, delay_s: float) -> bool:
     """Wait before the next try; says whether the run is stopping instead, since another task failed."""
-    if run.stopping is None:
+    if at.stopping is None:
         await asyncio.sleep(delay_s)
         return False
     try:
         async with asyncio.timeout(delay_s):
-            await run.stopping.wait()
+            await at.stopping.wait()
     except TimeoutError:
         return False
     return True
@@ -193,27 +193,42 @@ def _made_by_hand(scope: TaskScope) -> GraphExecutionError:
 
 async def _call(scope: TaskScope, place: Place) -> Any:
     """Call the node once, within its timeout."""
-    spec = scope.spec
-    run = scope.run
-    scope.view = run.schema.view(scope.values)
-    if run.sink is not None:
-        run.emit_node_input(scope)
+    spec, at = scope.spec, scope.at
+    scope.view = at.schema.view(scope.values)
+    if scope.run.sink is not None:
+        at.emit_node_input(scope)
+    if spec.inner is not None:
+        return await _run_inner(scope, place)
     if not spec.is_async and place is Place.CALLING_THREAD:
         return spec.call(scope.view, scope)
     if spec.timeout_s is None:
         if spec.is_async:
-            return await spec.call(scope.view, scope)
-        with _in_pool(run, NODES.start(spec.call, scope.view, scope)) as call:
+            return await _awaited(scope)
+        with _in_pool(at, NODES.start(spec.call, scope.view, scope)) as call:
             return await call.result
     if spec.is_async:
         try:
             async with asyncio.timeout(spec.timeout_s) as limit:
-                return await spec.call(scope.view, scope)
+                return await _awaited(scope)
         except TimeoutError:
             if limit.expired():
                 raise NodeTimeoutError(spec.name, spec.timeout_s) from None
             raise
     return await _call_in_time(scope, spec.timeout_s)
+
+
+async def _awaited(scope: TaskScope) -> Any:
+    """Await an async node, and then the graphs that it called and that are still at work."""
+    try:
+        return await scope.spec.call(scope.view, scope)
+    finally:
+        if scope.calls:
+            await nested().end_calls(scope)
+
+
+async def _run_inner(scope: TaskScope, place: Place) -> Any:
+    by_hand = place is Place.CALLING_THREAD
+    return await nested().run_subgraph(scope, scope.at.door if by_hand else nested().IN_LOOP)
 
 
 async def _call_in_time(scope: TaskScope, timeout_s: float) -> Any:
@@ -225,7 +240,7 @@ async def _call_in_time(scope: TaskScope, timeout_s: float) -> Any:
         CURRENT.set(own)
         return own.spec.call(own.view, own)
 
-    with _in_pool(scope.run, NODES.start(node)) as call:
+    with _in_pool(scope.at, NODES.start(node)) as call:
         await call.begun  # waiting for a thread is no time of the node's
         await asyncio.wait((call.result,), timeout=timeout_s)
         if call.result.done():
@@ -238,13 +253,13 @@ async def _call_in_time(scope: TaskScope, timeout_s: float) -> Any:
 
 
 @contextmanager
-def _in_pool(run: Run, call: PoolCall[Any]) -> Iterator[PoolCall[Any]]:
+def _in_pool(at: FrameRun, call: PoolCall[Any]) -> Iterator[PoolCall[Any]]:
     """A call that the run drops, while it waits for a thread, when the run stops or is cancelled."""
-    run.calls.add(call)
+    at.calls.add(call)
     try:
         yield call
     finally:
-        run.calls.discard(call)
+        at.calls.discard(call)
         call.drop()
 
 
@@ -258,7 +273,7 @@ async def _called(scope: TaskScope, place: Place, result: Any) -> Any:
     async def waited() -> Any:
         return await result
 
-    return await scope.run.door.in_loop(waited())
+    return await scope.at.door.in_loop(waited())
 
 
 def _replacement(hook: str, answer: Any) -> Any:
@@ -274,7 +289,7 @@ def _replace_input(scope: TaskScope, answer: Any) -> None:
     if answer is None:
         return
     value = _replacement("before_node", answer)
-    schema = scope.run.schema
+    schema = scope.at.schema
     if isinstance(value, Mapping):
         overlay, _ = schema.take_payload(value, f"before_node of node {scope.node!r}")
         scope.values = {**scope.values, **overlay}
@@ -290,7 +305,7 @@ def _replace_input(scope: TaskScope, answer: Any) -> None:
 async def _ask_on_error(scope: TaskScope, place: Place, error: Exception) -> Any:
     scope.signals = []
     scope.view = None  # what the failed node did to its copy is forgotten
-    for hook in scope.run.hooks.on_error:
+    for hook in scope.at.hooks.on_error:
         answer = await _called(scope, place, hook(scope.hook_context(), error))
         if answer is not None:
             return _replacement("on_error", answer)
@@ -323,8 +338,10 @@ def _stopped(scope: TaskScope, signal: GraphInterrupt) -> TaskEnd:
         cache = scope.changed_cache()
     except Exception as error:
         return _failed(scope, error)
+    for id, raised in scope.raised.items():
+        scope.run.raised[interrupt_key(scope.at.path, scope.task.id, id)] = raised
     questions = tuple(raised.question for raised in scope.raised.values())
-    return TaskEnd(scope.task, Asked(questions, scope.hook_answers, cache, scope.rejected), raised=scope.raised)
+    return TaskEnd(scope.task, Asked(questions, scope.hook_answers, cache, scope.rejected))
 
 
 def _failed(scope: TaskScope, error: Exception) -> TaskEnd:

@@ -32,7 +32,7 @@ class Writes(NamedTuple):
         """A copy of the update for a hook."""
         if self.update is None:
             return None if self.as_given is None else {}
-        return scope.run.schema.shown(self.update)
+        return scope.at.schema.shown(self.update)
 
     def replaced(self, scope: TaskScope, value: Any) -> Writes:
         """The writes with another update, as an `after_node` hook asked for."""
@@ -45,7 +45,7 @@ class Writes(NamedTuple):
 
 def read_writes(scope: TaskScope, result: Any) -> Writes:
     """Raises GraphExecutionError for a result of another kind, and the errors of a bad update."""
-    schema = scope.run.schema
+    schema = scope.at.schema
     view = scope.view
     changed = None if view is None else schema.changes(view, scope.values)
     if result is view and view is not None:
@@ -98,7 +98,7 @@ def _target(scope: TaskScope, item: Any) -> Target:
     name = _name_of(node)
     if name == END_NAME and not isinstance(item, Send):
         return Target(END_NAME)
-    nodes = scope.run.blueprint.nodes
+    nodes = scope.at.blueprint.nodes
     if name is None or name == START_NAME or name not in nodes:
         shown = repr(name) if name is not None else f"a {type(node).__name__}"
         raise GraphExecutionError(
@@ -112,7 +112,7 @@ def _target(scope: TaskScope, item: Any) -> Target:
         )
     if not isinstance(item, Send) or item.payload is None:
         return Target(name, {} if isinstance(item, Send) else None)
-    _, payload = scope.run.schema.take_payload(item.payload, f"the Send of node {scope.node!r}")
+    _, payload = scope.at.schema.take_payload(item.payload, f"the Send of node {scope.node!r}")
     return Target(name, payload)
 
 
@@ -130,7 +130,7 @@ def _is_end(result: Any) -> bool:
 def _validated(scope: TaskScope, update: Mapping[str, Any] | None) -> Update | None:
     if not update:
         return None
-    return scope.run.schema.take_update(update, scope.writer, scope.run.seed(scope.task))
+    return scope.at.schema.take_update(update, scope.writer, scope.at.seed(scope.task))
 
 
 def _names(changed: Mapping[str, Any]) -> str:

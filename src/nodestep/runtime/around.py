@@ -1,0 +1,83 @@
+"""The graph hooks of a frame, around its work in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ..hooks.contexts import RunOutcome
+from ..hooks.middleware import GraphHooks
+from ..model.ids import is_within, split_key
+from .frame import FrameRun
+from .questions import open_interrupts
+
+
+async def hooked(
+    at: FrameRun, work: Callable[[FrameRun], Awaitable[bool]], failed: Callable[[BaseException], BaseException]
+) -> bool:
+    """Do the work with the hooks around it, and say whether the graph came to its end. A middleware whose `before_graph`
+    was reached gets its `on_run_end`. `failed` is told an error first, and says which one to raise."""
+    if not (at.hooks.around_graph or at.hooks.after_graph):
+        return await _plain(at, work, failed)
+    outcome = RunOutcome("failed")
+    entered: list[GraphHooks] = []
+    try:
+        for hooks in at.hooks.around_graph:
+            entered.insert(0, hooks)
+            if hooks.before_graph is not None:
+                await _called(at, hooks.before_graph(at.graph_context()))
+        completed = await work(at)
+        for hook in at.hooks.after_graph if completed else ():
+            await _called(at, hook(at.graph_context()))
+        outcome = RunOutcome("completed") if completed else RunOutcome("paused", _questions(at))
+    except BaseException as error:
+        error = failed(error)
+        outcome = RunOutcome("failed" if isinstance(error, Exception) else "cancelled", error=error)
+        await _end_hooks(at, entered, outcome, error)
+        raise error from error.__cause__
+    failure = await _end_hooks(at, entered, outcome, None)
+    if failure is not None:
+        raise failure
+    return completed
+
+
+async def _plain(
+    at: FrameRun, work: Callable[[FrameRun], Awaitable[bool]], failed: Callable[[BaseException], BaseException]
+) -> bool:
+    try:
+        return await work(at)
+    except BaseException as error:
+        error = failed(error)
+        raise error from error.__cause__
+
+
+def _questions(at: FrameRun) -> dict[str, Any]:
+    return {key: asked for key, asked in open_interrupts(at.run).items() if is_within(split_key(key)[0], at.path)}
+
+
+async def _end_hooks(
+    at: FrameRun, entered: list[GraphHooks], outcome: RunOutcome, failure: BaseException | None
+) -> BaseException | None:
+    """Ask every `on_run_end`. The first error of one is returned where the run itself did not fail; each further one is a
+    note."""
+    for hooks in entered:
+        if hooks.on_run_end is None:
+            continue
+        try:
+            await _called(at, hooks.on_run_end(at.graph_context(), outcome))
+        except Exception as error:
+            if failure is None:
+                failure = error
+            else:
+                failure.add_note(f"on_run_end failed as well: {type(error).__name__}: {error}")
+    return failure
+
+
+async def _called(at: FrameRun, result: Any) -> Any:
+    if not isinstance(result, Awaitable):
+        return result
+
+    async def waited() -> Any:
+        return await result
+
+    return await at.door.in_loop(waited())
