@@ -163,3 +163,16 @@ def test_everything_that_is_wrong_is_told_at_once():
     message = refusal("a:b", polish)
 
     assert message.startswith("Subgraph 'a:b' has 3 problems:")
+
+
+def test_a_shared_field_with_a_reducer_of_your_own_is_refused() -> None:
+    def longest(current: str | None, update: str) -> str:
+        return max(current or "", update, key=len)
+
+    class Texts(BaseState):
+        text: Annotated[str, longest] = ""
+
+    inner = Graph(Texts, name="inner").flow(START >> node(lambda s: None, name="n") >> END)
+
+    with pytest.raises(GraphConfigError, match="'text', whose reducer longest takes updates"):
+        Graph(Texts, name="outer").flow(START >> subgraph("sub", inner, share=["text"]) >> END)

@@ -11,6 +11,8 @@ from ..flow.edges import shown
 from ..flow.node import Node
 from ..flow.options import alias_problems, name_problems, refuse
 from ..graph import Graph
+from ..model.declared import named
+from ..model.fields import CustomField
 from ..model.node import NodeSpec
 from ..model.schema import StateSchema
 from ..model.subgraph import Subgraph
@@ -42,6 +44,11 @@ def _sharing_problems(what: str, field: str, outer: StateSchema[Any], inner: Sub
         yield (
             f"{what}, which is {_type_text(ours.annotation)} in {outer.name} and {_type_text(theirs.annotation)} in "
             f"{inner.blueprint.schema.name}. Give it one type, or write state_in= and state_out=."
+        )
+    if isinstance(ours, CustomField):
+        yield (
+            f"{what}, whose reducer {named(ours.reducer)} takes updates, and the inner graph's last state does not tell them. "
+            "Write state_in= and state_out=, which says what the update is."
         )
 
 
