@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from nodestep import (
     interrupt,
     node,
     subgraph,
+    when,
 )
 
 
@@ -197,3 +199,68 @@ def test_the_next_round_of_a_loop_begins_the_inner_graph_anew(run: Run) -> None:
 
     assert run(graph, {}, thread_id="t").state.log == ["x", "x", "x"]
     assert len(set(keys)) == 3
+
+
+def test_an_error_that_the_node_handled_does_not_win_over_a_later_pause(run: Run, calls: list[str]) -> None:
+    def fail(state: Log) -> None:
+        raise OSError("down")
+
+    broken = Graph(Log, name="broken").flow(START >> node(fail) >> END)
+    inner = inner_graph(calls)
+
+    @node
+    async def outer(state: Log, ctx: NodeContext) -> None:
+        with contextlib.suppress(OSError):
+            await ctx.call(broken, id="broken")
+        await ctx.call(inner, id="inner")
+
+    graph = Graph(Log, name="outer", state_store=InMemoryStateStore()).flow(START >> outer >> END)
+
+    assert list(run(graph, {}, thread_id="t").interrupts) == ["outer/inner/ask:ok"]
+
+
+def test_a_snapshot_beside_a_running_task_keeps_what_that_task_recorded_once() -> None:
+    """The inner graph writes enough for a snapshot while its sibling has recorded a result and still runs."""
+    made: list[str] = []
+    store = InMemoryStateStore()
+
+    class Text(BaseState):
+        text: str = ""
+        rounds: int = 0
+
+    @node
+    def write(state: Text) -> dict[str, Any]:
+        return {"text": "x" * 9000 + str(state.rounds), "rounds": state.rounds + 1}
+
+    inner = Graph(Text, name="inner").flow(START >> write >> when(lambda s: s.rounds < 6, write, otherwise=END))
+    snapshots_written = asyncio.Event()
+    die = [True]
+
+    async def make() -> str:
+        made.append("made")
+        return "result"
+
+    @node
+    async def keeper(state: Log, ctx: NodeContext) -> dict[str, Any]:
+        result = await ctx.aonce("result", make)
+        if die[0]:
+            await snapshots_written.wait()
+            raise OSError("down")
+        return {"log": [result]}
+
+    @node
+    async def after_inner(state: Log, ctx: NodeContext) -> None:
+        await ctx.call(inner, id="inner")
+        snapshots_written.set()
+
+    fork = node(lambda s: None, name="fork")
+    graph = Graph(Log, name="outer", state_store=store).flow(START >> fork >> [keeper, after_inner] >> END)
+    with pytest.raises(OSError, match="down"):
+        asyncio.run(graph.ainvoke({}, thread_id="t"))
+    die[0] = False
+
+    assert asyncio.run(graph.ainvoke(None, thread_id="t")).state.log == ["result"]
+    assert made == ["made"]
+    stored = store.read("t", "main")
+    assert stored is not None
+    assert stored.snapshot is not None

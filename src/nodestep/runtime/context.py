@@ -178,7 +178,7 @@ class TaskScope:
         if known is not MISSING:
             return known  # type: ignore[no-any-return]
         result = self._once_result(id, function(*args, **kwargs))
-        self.run.record_once(OnceRecorded(self.task.id, id, result, self.at.path))
+        self.run.record_once(self.at, OnceRecorded(self.task.id, id, result, self.at.path))
         return own_json(result)  # type: ignore[no-any-return]
 
     async def aonce(self, id: str, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -186,7 +186,7 @@ class TaskScope:
         if known is not MISSING:
             return known  # type: ignore[no-any-return]
         result = self._once_result(id, await function(*args, **kwargs))
-        await self.run.arecord_once(OnceRecorded(self.task.id, id, result, self.at.path))
+        await self.run.arecord_once(self.at, OnceRecorded(self.task.id, id, result, self.at.path))
         return own_json(result)  # type: ignore[no-any-return]
 
     async def call(self, graph: InnerGraph[S], input: Any = None, *, id: str) -> S:

@@ -63,9 +63,12 @@ async def call_graph(scope: TaskScope, graph: InnerGraph[Any], input: Any, id: s
 
 
 async def end_calls(scope: TaskScope) -> None:
-    """The node has ended, so its calls must. Beside a pause they run to their end, and an error of one wins over the
-    pause; otherwise they are cancelled."""
-    calls: set[asyncio.Task[Any]] = set(scope.calls)
+    """The node has ended, so what it called must. Beside a pause it runs to its end, and an error of it wins over the
+    pause; otherwise it is cancelled."""
+    calls = {call for call in scope.calls if not call.done()}
+    scope.own("calls", set).clear()
+    if not calls:
+        return
     if not scope.signals:
         _cancel(calls)
     try:
@@ -75,7 +78,6 @@ async def end_calls(scope: TaskScope) -> None:
         await asyncio.wait(calls)
         raise
     errors = [error for call in calls if not call.cancelled() and (error := call.exception()) is not None]
-    scope.own("calls", set).clear()
     if scope.signals and errors:
         scope.signals = []
         raise errors[0]

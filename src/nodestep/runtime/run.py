@@ -6,7 +6,7 @@ import asyncio
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..engine.replay import Checkpoint, advance, snapshot_to_bytes
@@ -170,7 +170,7 @@ class Run:
     def _noted(self) -> Entry | None:
         return self._entry(()) if self.unrecorded else None
 
-    def record_once(self, fact: OnceRecorded) -> None:
+    def record_once(self, at: FrameRun, fact: OnceRecorded) -> None:
         """Record a `once` result before it is returned, from the thread that steps the run, its loop, or a pool thread."""
         if self.log is None:
             return
@@ -181,17 +181,20 @@ class Run:
             here = None
         if loop is None or here is loop or not loop.is_running():
             with self._recording:
-                self.log.write(self._once_entry(fact))
+                self.log.write(self._once_entry(at, fact))
         else:
-            asyncio.run_coroutine_threadsafe(self.arecord_once(fact), loop).result()
+            asyncio.run_coroutine_threadsafe(self.arecord_once(at, fact), loop).result()
 
-    async def arecord_once(self, fact: OnceRecorded) -> None:
+    async def arecord_once(self, at: FrameRun, fact: OnceRecorded) -> None:
         """The same for `aonce`, without blocking the event loop."""
         if self.log is not None:
-            await self.log.awrite(lambda: self._once_entry(fact))
+            await self.log.awrite(lambda: self._once_entry(at, fact))
 
-    def _once_entry(self, fact: OnceRecorded) -> Entry:
-        """With what is noted where the task stands in an inner frame, whose opening may be among it."""
+    def _once_entry(self, at: FrameRun, fact: OnceRecorded) -> Entry:
+        """Taken into the position as well, for a snapshot that a frame beside this task may write; with what is noted where
+        the task stands in an inner frame, whose opening may be among it."""
+        work = at.frame.work_of(fact.task)
+        at.frame = at.frame.with_work(fact.task, replace(work, once={**work.once, fact.id: fact.value}))
         return self._entry((fact,)) if fact.path else Entry((fact,))
 
     # the lease

@@ -11,7 +11,7 @@ from ..errors import InvalidUpdateError, LimitExceededError, RunLimitExceededErr
 from ..model.event import Paused, RunCompleted, RunFailed, SuperstepCompleted
 from ..model.ids import frame_path
 from ..model.limits import MAX_OPEN_QUESTIONS
-from ..model.outcome import Asked, Done, Failed
+from ..model.outcome import Asked, Done, Failed, Outcome
 from ..model.patch import REDUCE, SET, Patch
 from ..model.position import Conflict, Task
 from ..model.schema import Update
@@ -96,11 +96,10 @@ async def _merge_and_route(at: FrameRun, ends: dict[str, TaskEnd], lone: TaskEnd
     except Exception as error:
         if lone is not None:
             at.note(lone.task.id, lone.outcome)
-        if isinstance(error, InvalidUpdateError):
+        if isinstance(error, InvalidUpdateError) and at.parent is None:
             at.run.conflict = Conflict(error.field, error.nodes)
         raise
-    brief = lone is not None and lone.task.id not in frame.work and not (lone.outcome.answers or lone.outcome.rejected)
-    if brief and lone is not None:
+    if lone is not None and frame.work_of(lone.task.id).outcome is None and not _tells_answers(lone.outcome):
         extra = _joined(done[lone.task.id].patch, extra)
     elif lone is not None:
         at.note(lone.task.id, lone.outcome)
@@ -108,6 +107,10 @@ async def _merge_and_route(at: FrameRun, ends: dict[str, TaskEnd], lone: TaskEnd
     if at.run.sink is not None:
         await _tell(at, frame.due, updates, routed)
     return not routed.due
+
+
+def _tells_answers(outcome: Outcome) -> bool:
+    return bool(outcome.answers or outcome.rejected)
 
 
 def _recorded_update(at: FrameRun, outcome: Done) -> Update | None:
