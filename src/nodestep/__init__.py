@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .model.reducers import replace as replace
     from .model.state import BaseState as BaseState
     from .model.status import Status as Status
+    from .nodes import interrupt_node as interrupt_node
     from .nodes import subgraph as subgraph
     from .runtime.interrupts import interrupt as interrupt
     from .runtime.interrupts import interrupt_many as interrupt_many
@@ -111,7 +112,7 @@ _HOME = {
     "model.status": "Status",
     "model.reducers": "RemoveMessage Replace add add_messages merge_dict replace",
     "model.state": "BaseState",
-    "nodes": "subgraph",
+    "nodes": "interrupt_node subgraph",
     "runtime.interrupts": "interrupt interrupt_many",
     "runtime.result": "GraphResult StateSnapshot",
     "runtime.stream": "FinalEventData InterruptEventData StreamEvent",

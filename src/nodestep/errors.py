@@ -134,7 +134,7 @@ class GraphInterrupt(BaseException):
     def __init__(
         self, key: str, prompt: str = "", node_id: str | None = None, checkpoint_id: str | None = None
     ) -> None:
-        super().__init__(f"paused for input: {prompt or key}")
+        super().__init__(f"workflow paused for input: {prompt or key}")
         self.key = key
         self.prompt = prompt
         self.node_id = node_id
@@ -146,9 +146,11 @@ class GraphInterrupt(BaseException):
 
 
 class RunInterruptedError(NodestepError, GraphInterrupt):
-    """A run paused, told as an exception to a caller that asked for one.
+    """A run paused, told as an exception to a caller that asked for one: by `Graph.run`.
 
-    `interrupts` maps each open key to its `Interrupt`; `key`, `prompt` and `node_id` are those of the first by key.
+    `interrupts` maps each open key to its `Interrupt`; `key`, `prompt` and `node_id` are those of the first by key. `key` is
+    the field of a declared node, else the question's full key, and `prompt` the payload as text, or as JSON text.
+    `checkpoint_id` is the thread's id, `nested_checkpoint_id` names the state of the inner graph that asks.
     """
 
     def __init__(self, thread_id: str, interrupts: Mapping[str, Any]) -> None:
@@ -157,12 +159,18 @@ class RunInterruptedError(NodestepError, GraphInterrupt):
         GraphInterrupt.__init__(
             self,
             first.key if first is not None else "",
-            payload if isinstance(payload, str) else repr(payload),
+            payload if isinstance(payload, str) else _as_text(payload),
             first.node if first is not None else None,
             thread_id,
         )
         self.thread_id = thread_id
         self.interrupts = dict(interrupts)
+
+
+def _as_text(payload: Any) -> str:
+    from pydantic_core import to_json
+
+    return to_json(payload, fallback=str, inf_nan_mode="strings").decode()
 
 
 class StateUpdateError(NodestepError):

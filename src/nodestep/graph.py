@@ -14,11 +14,12 @@ from .flow.edges import Linkable
 from .hooks import Middleware
 from .hooks.middleware import HookTable, read_hooks
 from .model.blueprint import Blueprint
-from .model.interrupt import Resume
+from .model.interrupt import MISSING, Resume
 from .model.limits import check_id
 from .model.schema import StateSchema
 from .people.reading import load_branch
 from .runtime.blocking import AsyncDoor, BlockingDoor, refuse_in_loop, step_by_hand
+from .runtime.checkpointed import paused, way_on
 from .runtime.driver import drive
 from .runtime.editing import update_state
 from .runtime.loading import typed_state
@@ -198,6 +199,40 @@ class Graph(Threads, Generic[S]):
         sink = Sink(read_modes(stream_mode))
         call = self._call(initial_state, thread_id, branch_id, resume, state_store, context)
         return _events(step_by_hand(partial(drive, call, BlockingDoor(), sink), sink))
+
+    async def run(
+        self,
+        state: Mapping[str, Any] | S | None,
+        *,
+        checkpointer: StateStore | None = None,
+        checkpoint_id: str | None = None,
+        resume: Any = MISSING,
+        context: Any = None,
+    ) -> S:
+        """Run to the end and return the final state; a pause raises `GraphInterrupt`.
+
+        `checkpointer` is a state store, the graph's own unless given, and `checkpoint_id` the id of a thread in it. `state`
+        starts a new thread, or another turn of one that is over; otherwise the thread goes on where it stands and `state`
+        is ignored. `resume` answers: a value (also `False`, `0`, `""` or `None`) the only open question, a dict each by its
+        key or its declared node's field; to answer with a dict itself, write `Resume({...})`.
+
+        The exception is a `RunInterruptedError` with `key, prompt, node_id, checkpoint_id, nested_checkpoint_id` and all
+        open `interrupts`; `except Exception` catches it too. A paused thread without `resume` raises it again, and runs
+        nothing. Raises GraphConfigError for a store without a `checkpoint_id`, ResumeError for an answer that meets no
+        question, and as `ainvoke` does.
+        """
+        store = self._store if checkpointer is None else _checked_store(checkpointer)
+        if store is not None and not checkpoint_id:
+            raise GraphConfigError(
+                f"Graph {self.name!r} has a checkpointer, so a run needs a checkpoint_id to be kept under, as in run(state, "
+                "checkpointer=store, checkpoint_id='order-17'). Nothing ran."
+            )
+        way = await way_on(self.blueprint, store, checkpoint_id, state, resume)
+        call = self._call(way.input, checkpoint_id, "main", way.resume, store, context)
+        result: GraphResult[S] = await drive(call, AsyncDoor())
+        if result.status == "interrupted":
+            raise paused(self.blueprint, result.thread_id, result.interrupts, result.checkpoint_id)
+        return result.state
 
     # what stands
 

@@ -73,6 +73,8 @@ def test_nodes_are_told_with_their_options():
             },
             "goto": ["review", "END"],
             "aliases": ["look"],
+            "interrupt": None,
+            "subgraph": None,
         }
     ]
 

@@ -159,6 +159,6 @@ def test_signals_keep_their_attributes_when_copied(again):
     signal = GraphInterrupt("ask:a", "Approve?", "ask", "t")
     twin = again(signal)
     assert (twin.key, twin.prompt, twin.node_id, twin.checkpoint_id) == ("ask:a", "Approve?", "ask", "t")
-    assert str(twin) == str(signal) == "paused for input: Approve?"
+    assert str(twin) == str(signal) == "workflow paused for input: Approve?"
     run = again(paused_run())
-    assert (run.key, run.prompt, run.node_id) == ("review:approve", "{'amount': 5}", "review")
+    assert (run.key, run.prompt, run.node_id) == ("review:approve", '{"amount":5}', "review")

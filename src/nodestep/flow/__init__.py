@@ -3,8 +3,9 @@
 from .branches import branch, when
 from .builder import build
 from .decorators import FunctionNode, node
-from .draw import to_mermaid, to_text
+from .draw import to_text
 from .edges import END, START, Chain, End
+from .mermaid import to_mermaid
 from .node import Node
 from .options import target_name
 from .spec import to_json, to_spec

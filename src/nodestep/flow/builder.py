@@ -35,7 +35,7 @@ def build(
         timeout=timeout,
     )
     refuse(f"Graph {draft.name!r}", problems(draft))
-    nodes = {name: node.spec for name, node in draft.nodes.items()}
+    nodes = {name: node.spec_for(schema) for name, node in draft.nodes.items()}
     return Blueprint(
         name=str(draft.name),
         schema=schema,

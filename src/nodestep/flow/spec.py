@@ -12,7 +12,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from ..model.blueprint import Blueprint, Branch, Edge
 from ..model.fields import Field
 from ..model.json import Json, JsonObject
-from ..model.node import NodeSpec, Retry
+from ..model.node import DeclaredInterrupt, NodeSpec, Retry
+from ..model.subgraph import Subgraph
 from .branches import key_text
 from .edges import shown_name
 
@@ -26,7 +27,7 @@ def to_spec(blueprint: Blueprint) -> JsonObject:
     """The graph as data: its state, nodes, edges and joins; times are in seconds.
 
     START and END stand by these names, which no node can have. A field tells its JSON Schema where it has one, else only
-    the text of its type; functions are told by their names.
+    the text of its type; functions are told by their names. `subgraph` of a node holds the graph inside it, in this form.
     """
     return {
         "name": blueprint.name,
@@ -71,6 +72,21 @@ def _node(spec: NodeSpec) -> JsonObject:
         "retry": None if spec.retry is None else _retry(spec.retry),
         "goto": [shown_name(target) for target in spec.goto],
         "aliases": list(spec.aliases),
+        "interrupt": None if spec.interrupt is None else _interrupt(spec.interrupt),
+        "subgraph": None if spec.inner is None else _subgraph(spec.inner),
+    }
+
+
+def _interrupt(interrupt: DeclaredInterrupt) -> JsonObject:
+    return {"key": interrupt.key, "prompt": interrupt.prompt.text}
+
+
+def _subgraph(inner: Subgraph) -> JsonObject:
+    return {
+        "share": list(inner.share),
+        "state_in": None if inner.state_in is None else _name_of(inner.state_in),
+        "state_out": None if inner.state_out is None else _name_of(inner.state_out),
+        "graph": to_spec(inner.blueprint),
     }
 
 

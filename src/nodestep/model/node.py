@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from .json import Json
+from .template import Template
 
 if TYPE_CHECKING:
     from .subgraph import InnerGraph, Subgraph
@@ -51,9 +52,18 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredInterrupt:
+    """A node that is a question: what is asked, and the field that the answer is written to."""
+
+    key: str
+    prompt: Template
+
+
+@dataclass(frozen=True, slots=True)
 class NodeSpec:
     """A checked node. `call(state, ctx)` calls the function with the parameters it declares, in its order. A node with
-    an `inner` graph is data: the runtime runs that graph as a frame, and calls nothing."""
+    an `inner` graph is data: the runtime runs that graph as a frame, and calls nothing. `interrupt` tells of a node that
+    only asks."""
 
     name: str
     function: Callable[..., Any]
@@ -64,6 +74,7 @@ class NodeSpec:
     retry: Retry | None = None
     aliases: tuple[str, ...] = ()
     inner: Subgraph | None = None
+    interrupt: DeclaredInterrupt | None = None
 
 
 class NodeContext(Protocol):
