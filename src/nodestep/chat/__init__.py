@@ -10,6 +10,7 @@ from .messages import (
     ToolMessage,
     Usage,
 )
+from .openai import OpenAIChat
 from .protocol import (
     Chat,
     ChatRequest,
@@ -36,6 +37,7 @@ __all__ = [
     "ToolCallDelta",
     "ToolDefinition",
     "ScriptedChat",
+    "OpenAIChat",
     "gathered",
     "tool_call",
 ]

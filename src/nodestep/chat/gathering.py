@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..errors import ModelProviderError
 from .protocol import ChatResponse, ChatStreamChunk
-from .reading import tool_call
+from .reading import tool_call, whole_text
 
 
 class _Call:
@@ -38,8 +38,8 @@ def gathered(chunks: Iterable[ChatStreamChunk]) -> ChatResponse:
     if any(not call.name for call in calls.values()):
         raise ModelProviderError("The model's stream holds a tool call without a name, so it cannot be run. Try again.")
     return ChatResponse(
-        content="".join(content),
-        refusal="".join(refusal) or None,
+        content=whole_text("".join(content)),
+        refusal=whole_text("".join(refusal)) or None,
         tool_calls=tuple(tool_call(c.id, c.name, "".join(c.arguments)) for _, c in sorted(calls.items())),
         finish_reason=finish_reason,
         usage=usage,
