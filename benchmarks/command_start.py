@@ -46,11 +46,10 @@ print("\\n".join(name for name in names if getattr(sys.modules[name], "__spec__"
 def fill(path: Path, questions: int) -> None:
     """Make a store of threads with a question each."""
     record = record_to_bytes([Started("run", {"set": {"amount": 80}}, (Task("review", "review"),))])
-    body = {"id": "approve", "node": "review", "task_id": "review", "payload": "Approve the refund of 80.00?"}
     with SQLiteStateStore(path) as store:
         for first in range(0, questions, BATCH):
             names = [f"refund-{number}" for number in range(first, min(first + BATCH, questions))]
-            opens = (QuestionRow("review:approve", body),)
+            opens = (QuestionRow("review:approve", "approve", "review", "review", "Approve the refund of 80.00?"),)
             store.commit(
                 [Write(name, "main", New("refunds"), Status.INTERRUPTED, record, opens=opens) for name in names]
             )

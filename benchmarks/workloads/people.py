@@ -57,7 +57,7 @@ def _one_pause() -> tuple[bytes, QuestionRow]:
 
 def _thread(number: int, record: bytes, asked: QuestionRow) -> Write:
     asks = number % (work.THREADS // work.QUESTIONS) == 0
-    opens = (QuestionRow(asked.key, asked.body),) if asks else ()
+    opens = (asked._replace(pause=None, asked_at_ms=None),) if asks else ()
     status = Status.INTERRUPTED if asks else Status.COMPLETED
     return Write(f"order-{number}", "main", New("Asked"), status, record, opens=opens)
 

@@ -79,7 +79,7 @@ def finish(graph: Graph[Work], store: Any, effects: Effects, form: Form = "invok
         asked = {listed.question.key: listed.question for listed in store.questions(THREAD)}
         for key, question in asked.items():
             effects.do(f"answer:{question.pause}:{key}")
-        answers = {key: f"yes to {question.body['payload']}" for key, question in asked.items()}
+        answers = {key: f"yes to {question.payload}" for key, question in asked.items()}
         pauses = {key: question.pause or 0 for key, question in asked.items()}
         resume = Resume(answers=answers, pause=pauses) if asked else None
         try:

@@ -40,8 +40,7 @@ def waiting(store, schema: Any) -> None:
         TaskRecorded("ask", Asked((question,))),
         Paused(),
     ]
-    body = {"id": "a", "node": "ask", "task_id": "ask", "payload": "?", "schema": schema}
-    opens = (QuestionRow("ask:a", body),)
+    opens = (QuestionRow("ask:a", "a", "ask", "ask", "?", schema),)
     store.commit([Write("t", "main", New("lone"), Status.INTERRUPTED, record_to_bytes(facts), opens=opens)])
 
 

@@ -217,8 +217,6 @@ def test_a_damaged_record_is_named_and_the_other_threads_are_readable(path: Path
         "UPDATE branches SET no = no + 100",
         "UPDATE questions SET body = CAST('{}' AS BLOB)",
         "UPDATE questions SET pause = pause + 1",
-        "UPDATE questions SET assignee = 'Eve'",
-        "UPDATE questions SET thread_id = 'thread 1'",
         "UPDATE answers SET body = CAST('0' AS BLOB)",
         "UPDATE answers SET given_by = 'Eve'",
         "UPDATE answers SET number = number + 100",
@@ -237,6 +235,16 @@ def test_rows_that_were_changed_behind_the_store_are_never_believed(path: Path, 
     tamper(path, statement)
     _, told = survey_as_it_is(path, truth)
     assert told
+
+
+@pytest.mark.parametrize("column", ["branch_id", "graph", "assignee"])
+def test_a_question_is_not_found_by_what_was_changed_behind_the_store(path: Path, truth: Truth, column: str):
+    looked_for: dict[str, Any] = {column: "Eve"}
+    tamper(path, f"UPDATE questions SET {column} = 'Eve'")
+    with SQLiteStateStore(path) as store:
+        assert store.questions() == truth.questions
+        with pytest.raises(StoreCorruptedError):
+            store.questions(**looked_for)
 
 
 class Trap:

@@ -67,7 +67,7 @@ def test_nothing_of_a_pause_without_room_is_left(path: Path):
     with SQLiteStateStore(path) as store:
         held = begin(store)
         fill(store, 0)
-        asked = write(holding(held), Status.INTERRUPTED, opens=(question("a:x", body={"text": "x" * 50_000}),))
+        asked = write(holding(held), Status.INTERRUPTED, opens=(question("a:x", payload="x" * 50_000),))
         with pytest.raises(StoreFullError):
             store.commit([asked])
         assert store.questions() == ()

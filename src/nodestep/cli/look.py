@@ -79,7 +79,7 @@ class Look:
         head, asked = self.head, self.position.open_questions()
         rows = [question_row(asked[key], self.position.listed[key]) for key in keys]
         return tuple(
-            interrupt_of(Listed(head.no, head.thread_id, head.branch_id, head.graph, row))
+            interrupt_of(Listed._make((head.no, head.thread_id, head.branch_id, head.graph, *row)))
             for row in sorted(rows, key=lambda row: (row.pause or 0, row.key))
         )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from typing import Any, Final
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .json import JsonObject
 from .limits import check_id, check_json
+
+T = TypeVar("T")
 
 
 class _Missing:
@@ -35,6 +38,9 @@ class Question:
     assignee: str | None = field(default=None, kw_only=True)
 
 
+_LATER: Final = "<later>"
+
+
 @dataclass(frozen=True, init=False)
 class Interrupt:
     """An open question. `key` is `"<task_id>:<id>"`; `pause` numbers the pause that first showed it and is never given
@@ -45,14 +51,14 @@ class Interrupt:
     node: str
     task_id: str
     payload: Any
-    thread_id: str | None = field(default=None, compare=False, repr=False)
-    branch_id: str = field(default="main", compare=False, repr=False)
-    graph: str | None = field(default=None, compare=False, repr=False)
-    pause: int | None = field(default=None, compare=False)
-    answer_schema: JsonObject | None = field(default=None, compare=False, repr=False)
-    assignee: str | None = field(default=None, compare=False, repr=False)
-    asked_at: datetime | None = field(default=None, compare=False, repr=False)
-    expires_at: datetime | None = field(default=None, compare=False, repr=False)
+    thread_id: str | None = field(compare=False, repr=False)
+    branch_id: str = field(compare=False, repr=False)
+    graph: str | None = field(compare=False, repr=False)
+    pause: int | None = field(compare=False)
+    answer_schema: JsonObject | None = field(compare=False, repr=False)
+    assignee: str | None = field(compare=False, repr=False)
+    asked_at: datetime | None = field(compare=False, repr=False)
+    expires_at: datetime | None = field(compare=False, repr=False)
 
     def __init__(
         self,
@@ -70,7 +76,6 @@ class Interrupt:
         asked_at: datetime | None = None,
         expires_at: datetime | None = None,
     ) -> None:
-        # All fields in one step: an inbox makes a hundred of these for a page.
         vars(self).update(
             key=key,
             id=id,
@@ -86,6 +91,32 @@ class Interrupt:
             asked_at=asked_at,
             expires_at=expires_at,
         )
+
+    @classmethod
+    def later(cls, make: Callable[[T], Interrupt], sources: Iterable[T]) -> tuple[Interrupt, ...]:
+        """What `make` returns of each source, made when a field is first read: an inbox lists many questions and shows
+        few."""
+        sources = tuple(sources)
+        questions = tuple(map(cls.__new__, repeat(cls, len(sources))))
+        for question, source in zip(questions, sources, strict=True):
+            vars(question)[_LATER] = make, source
+        return questions
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Interrupt, tuple(getattr(self, each.name) for each in fields(self))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            own = vars(self)
+            later = own.get(_LATER)
+            if later is not None:
+                make, source = later
+                own.update(vars(make(source)))
+                own.pop(_LATER, None)
+            if name in own:
+                return own[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def check_pause(pause: Any) -> None:

@@ -54,7 +54,10 @@ def pending(
         after=None if after is None else _cursor_in(after),
     )
     more = listed[limit - 1] if len(listed) > limit else None
-    return Page(tuple(interrupt_of(item) for item in listed[:limit]), None if more is None else _cursor_out(more))
+    return Page(
+        Interrupt.later(interrupt_of, listed[:limit]),
+        None if more is None else _cursor_out(more),
+    )
 
 
 def answer(
@@ -118,7 +121,7 @@ def told_who_was_first(error: ResumeError, store: StateStore, head: Head, keys: 
 
 
 def _cursor_out(item: Listed) -> str:
-    return json.dumps([item.question.pause, item.branch_no, item.question.key], separators=(",", ":"))
+    return json.dumps([item.pause, item.branch_no, item.key], separators=(",", ":"))
 
 
 def _cursor_in(after: str) -> tuple[int, int, str]:

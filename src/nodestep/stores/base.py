@@ -17,11 +17,15 @@ from ..model.value import frozen_value
 
 
 class QuestionRow(NamedTuple):
-    """An open question as it is listed. `pause` is `None` until the store has numbered it; `body` is its JSON: `id`,
-    `node`, `task_id`, `payload` and what else it carries. Instants are Unix milliseconds by the store's clock."""
+    """An open question. `pause` is `None` until the store has numbered it. Instants are Unix milliseconds by the store's
+    clock."""
 
     key: str
-    body: JsonObject
+    id: str
+    node: str
+    task_id: str
+    payload: Json
+    answer_schema: JsonObject | None = None
     assignee: str | None = None
     expires_at_ms: int | None = None
     pause: int | None = None
@@ -182,13 +186,27 @@ class Refused:
 
 
 class Listed(NamedTuple):
-    """An open question with the branch it belongs to."""
+    """An open question with the branch it belongs to: one flat row, since pages of them are read often."""
 
     branch_no: int
     thread_id: str
     branch_id: str
     graph: str
-    question: QuestionRow
+    key: str
+    id: str
+    node: str
+    task_id: str
+    payload: Json
+    answer_schema: JsonObject | None
+    assignee: str | None
+    expires_at_ms: int | None
+    pause: int
+    asked_at_ms: int
+
+    @property
+    def question(self) -> QuestionRow:
+        """The question alone."""
+        return QuestionRow(*self[4:])
 
 
 @dataclass(frozen=True, slots=True)

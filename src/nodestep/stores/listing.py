@@ -7,18 +7,19 @@ never a question left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from ..model.canonical import decode
-from .base import Listed, QuestionRow
+from .base import Listed
 from .branches import BranchRow
 from .connection import Connection, Values
 from .queries import Queries
-from .question_rows import check_question
+from .question_rows import questions_of
 from .reading import Reader
 from .rows import Row, damaged
 
 _BEGINNING: Final = (-1, -1, "")
+_ANY: Final = (None, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,40 +34,61 @@ class Wanted:
     limit: int
     after: tuple[int, int, str] | None
 
+    @property
+    def filters(self) -> tuple[str | None, str | None, str | None, int | None]:
+        """What is looked for, on every thread."""
+        return (self.branch_id, self.graph, self.assignee, self.asked_before_ms)
+
     def values(self, now_ms: int) -> Values:
         """The parameters that the queries share."""
-        place = self.after or _BEGINNING
-        filters = (self.branch_id, self.graph, self.assignee, self.asked_before_ms)
-        return (*place, max(self.limit, 0), now_ms, *filters)
+        return (*(self.after or _BEGINNING), max(self.limit, 0), now_ms)
+
+    def holds(self, item: Listed) -> bool:
+        """Whether a question is one that is looked for, as it tells itself."""
+        return (
+            self.thread_id in (None, item.thread_id)
+            and self.branch_id in (None, item.branch_id)
+            and self.graph in (None, item.graph)
+            and self.assignee in (None, item.assignee)
+            and (self.asked_before_ms is None or item.asked_at_ms < self.asked_before_ms)
+        )
 
 
 def questions(connection: Connection, queries: Queries, wanted: Wanted, now_ms: int) -> tuple[Listed, ...]:
     """A page, oldest first, without what has expired."""
-    if wanted.thread_id is None:
+    if wanted.thread_id is not None:
+        return _of_thread(connection, queries, wanted, wanted.thread_id, now_ms)
+    # Where nothing is to be left out, no row is looked at for that.
+    all_of_them = wanted.filters == _ANY and not connection.rows(queries.next_sweep, (0,))
+    if all_of_them:
         rows = connection.rows(queries.page_of_questions, wanted.values(now_ms))
     else:
-        branches = connection.rows(queries.open_counts, (wanted.thread_id,))
-        for row in branches:
-            _check_count(row)
-        if not branches:
-            Reader(connection, queries).check_missing(wanted.thread_id, "")
-        rows = connection.rows(queries.page_of_questions_in_thread, (*wanted.values(now_ms), wanted.thread_id))
-    return _listed(rows)
+        rows = connection.rows(queries.page_of_questions_filtered, (*wanted.values(now_ms), *wanted.filters))
+    page = tuple(questions_of(rows))
+    found = all_of_them or all(map(wanted.holds, page))
+    if not found or any(item.expires_at_ms is not None and item.expires_at_ms <= now_ms for item in page):
+        raise damaged("what its open questions are found by")
+    return page
 
 
-def _listed(rows: list[Row]) -> tuple[Listed, ...]:
-    """The questions of a page. Pages are read often, so their bodies are decoded all at once."""
-    for row in rows:
-        if row[0] != row[3]:
-            raise damaged("the index of its open questions")
-        check_question(row[1:])
-    bodies = decode(b"[%b]" % b",".join(row[-1] for row in rows))
-    return tuple(
-        Listed(no, thread_id, branch_id, graph, QuestionRow(key, body, assignee, expires_at_ms, pause, asked_at_ms))
-        for body, (_, no, key, pause, thread_id, branch_id, graph, assignee, expires_at_ms, asked_at_ms, _, _) in zip(
-            bodies, rows, strict=True
-        )
+def _of_thread(
+    connection: Connection, queries: Queries, wanted: Wanted, thread_id: str, now_ms: int
+) -> tuple[Listed, ...]:
+    """The same for one thread, whose questions are few."""
+    branches = connection.rows(queries.open_counts, (thread_id,))
+    for row in branches:
+        _check_count(row)
+    if not branches:
+        Reader(connection, queries).check_missing(thread_id, "")
+    after = wanted.after or _BEGINNING
+    found = (
+        item
+        for item in questions_of(connection.rows(queries.questions_of_thread, (thread_id,)))
+        if (item.pause, item.branch_no, item.key) > after
+        and wanted.holds(item)
+        and (item.expires_at_ms is None or item.expires_at_ms > now_ms)
     )
+    return tuple(islice(found, max(wanted.limit, 0)))
 
 
 def _check_count(row: Row) -> None:

@@ -19,7 +19,7 @@ from .clock import SYSTEM_CLOCK, Clock
 from .memory_branch import Branch
 from .memory_threads import HeldThreads
 from .pruning import Cut
-from .questions import Opening
+from .questions import Opening, decoded
 from .standing import standing
 
 _NOTHING_OPENS = Opening(())
@@ -77,8 +77,9 @@ class InMemoryStateStore:
             records = branch.history(sequence, last)
             head = held.head(branch)
             open_now = list(branch.questions.values())
-        questions = sorted(open_now, key=lambda question: (question.pause, question.key))
-        return Stored(head, snapshot, sequence, records, tuple(kept.row() for kept in questions))
+        open_now.sort(key=lambda question: (question.pause, question.key))
+        questions = decoded(question.listed(branch) for question in open_now)
+        return Stored(head, snapshot, sequence, records, tuple(item.question for item in questions))
 
     def head(self, thread_id: str, branch_id: str) -> Head | None:
         """The branch's row, or `None` for an unknown branch."""
@@ -126,10 +127,7 @@ class InMemoryStateStore:
             (item for item in found if after is None or item[0] > after),
             key=lambda item: item[0],
         )
-        return tuple(
-            Listed(branch.no, branch.thread_id, branch.branch_id, branch.graph, question.row())
-            for _, branch, question in page
-        )
+        return tuple(decoded(question.listed(branch) for _, branch, question in page))
 
     def branch_rows(self, thread_id: str) -> tuple[ListedBranch, ...]:
         """The branches of a thread, oldest first; none for an unknown thread."""

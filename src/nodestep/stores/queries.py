@@ -39,7 +39,8 @@ class Queries:
     records_between: str
     questions_of_branch: str
     page_of_questions: str
-    page_of_questions_in_thread: str
+    page_of_questions_filtered: str
+    questions_of_thread: str
     open_counts: str
     branches_of_thread: str
     page_of_threads: str

@@ -1,46 +1,37 @@
 """Rows of open questions, each with the checksum that it was stored with.
 
-Knows the columns and no SQL.
+All that is told of a question is in the body of its row, so that a page of them is checked and decoded fast. Knows the
+columns and no SQL.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
 from zlib import crc32
 
+from .base import Listed
 from .branches import BranchRow
-from .questions import KeptQuestion
+from .questions import KeptQuestion, decoded
 from .rows import Row, damaged
 
-_FIELDS: Final = 9
-"""How many columns the checksum covers; it follows them, and the body follows it."""
-_BODY: Final = 10
 
-
-def question_checksum(fields: Row, body: bytes) -> int:
-    """Over a question. Pages of them are read often, so their fields are put together fast; none holds a NUL."""
-    no, key, pause, thread_id, branch_id, graph, assignee, expires_at_ms, asked_at_ms = fields
-    text = f"{no} {pause} {expires_at_ms} {asked_at_ms} {key}\0{thread_id}\0{branch_id}\0{graph}"
-    if assignee is not None:
-        text = f"{text}\0{assignee}"
-    return crc32(body, crc32(text.encode()))
-
-
-def check_question(row: Row) -> None:
-    """Raises StoreCorruptedError for a row of `questions` that is not as it was written."""
-    if type(row[_BODY]) is not bytes or question_checksum(row[:_FIELDS], row[_BODY]) != row[_FIELDS]:
-        raise damaged(f"question {row[1]!r} of branch number {row[0]!r}")
-
-
-def question_of(row: Row) -> KeptQuestion:
-    """The value of a row of `questions`."""
-    check_question(row)
-    _, key, pause, _, _, _, assignee, expires_at_ms, asked_at_ms, _, body = row
-    return KeptQuestion(key, body, assignee, expires_at_ms, pause, asked_at_ms)
+def questions_of(rows: Sequence[Row]) -> list[Listed]:
+    """The questions of rows of pause, checksum and body. Raises StoreCorruptedError for one that is not as it was
+    written."""
+    if not rows:
+        return []
+    pauses, checksums, bodies = zip(*rows, strict=True)
+    try:
+        whole = tuple(map(crc32, bodies, pauses)) == checksums
+        if whole:
+            return decoded(bodies)
+    except TypeError:  # one is no bytes, or is not there
+        pass
+    raise damaged("one of its open questions")
 
 
 def question_columns(branch: BranchRow, question: KeptQuestion) -> tuple[str | int | bytes | None, ...]:
-    """A question as it is stored."""
-    place = (branch.no, question.key, question.pause, branch.thread_id, branch.branch_id, branch.graph)
-    fields = (*place, question.assignee, question.expires_at_ms, question.asked_at_ms)
-    return (*fields, question_checksum(fields, question.body), question.body)
+    """A question as it is stored: what it is found by, the checksum and the body."""
+    body = question.listed(branch)
+    found_by = (branch.no, question.key, question.pause, branch.branch_id, branch.graph, question.assignee)
+    return (*found_by, question.expires_at_ms, question.asked_at_ms, crc32(body, question.pause), body)

@@ -1,4 +1,4 @@
-"""An open question as a store keeps it: its body as the bytes of its JSON, so that no caller holds what is stored.
+"""An open question as a store keeps it: what it says as the bytes of its JSON, so that no caller holds what is stored.
 
 Knows nothing of tables; every store uses it.
 """
@@ -7,17 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final, Protocol
 
 from ..model.canonical import decode, encode
-from .base import QuestionRow
+from .base import Listed, QuestionRow
+
+_SAID: Final = 8
+"""How many fields of a `QuestionRow` its asker gives; its number and time follow them."""
+
+
+class OfBranch(Protocol):
+    """The branch of a question."""
+
+    @property
+    def no(self) -> int: ...
+
+    @property
+    def thread_id(self) -> str: ...
+
+    @property
+    def branch_id(self) -> str: ...
+
+    @property
+    def graph(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class KeptQuestion:
-    """A `QuestionRow` with its body as bytes and its number and time given."""
+    """A question with its number and time given. `said` is the JSON of what its asker gave, with a comma before each
+    field."""
 
     key: str
-    body: bytes
+    said: bytes
     assignee: str | None
     expires_at_ms: int | None
     pause: int
@@ -27,16 +48,15 @@ class KeptQuestion:
         """Whether its deadline, if it has one, has not come."""
         return self.expires_at_ms is None or now_ms < self.expires_at_ms
 
-    def row(self) -> QuestionRow:
-        """The question as readers get it, its body theirs to keep."""
-        return QuestionRow(
-            self.key,
-            decode(self.body),
-            self.assignee,
-            self.expires_at_ms,
-            self.pause,
-            self.asked_at_ms,
-        )
+    def listed(self, branch: OfBranch) -> bytes:
+        """The JSON of its `Listed` row, an array in the order of the fields."""
+        place = encode([branch.no, branch.thread_id, branch.branch_id, branch.graph])
+        return b"%b%b,%d,%d]" % (place[:-1], self.said, self.pause, self.asked_at_ms)
+
+
+def decoded(rows: Iterable[bytes]) -> list[Listed]:
+    """The rows of this JSON, decoded all at once, and the caller's to keep. Raises TypeError for what is no bytes."""
+    return list(map(Listed._make, decode(b"[%b]" % b",".join(rows))))
 
 
 class Opening:
@@ -45,13 +65,13 @@ class Opening:
     Raises ValueError for a key that comes twice.
     """
 
-    __slots__ = ("_bodies", "_rows")
+    __slots__ = ("_rows", "_said")
 
     def __init__(self, opens: tuple[QuestionRow, ...]) -> None:
         if len({row.key for row in opens}) < len(opens):
             raise ValueError("one write opens each question once; a key comes twice in its opens")
         self._rows = opens
-        self._bodies = [encode(row.body) for row in opens]
+        self._said = [b"," + encode(row[:_SAID])[1:-1] for row in opens]
 
     @property
     def needs_number(self) -> bool:
@@ -60,9 +80,9 @@ class Opening:
 
     def kept(self, pause: int | None, at_ms: int) -> Iterable[KeptQuestion]:
         """The questions to keep; `pause` and `at_ms` go to those that carry none."""
-        for row, body in zip(self._rows, self._bodies, strict=True):
+        for row, said in zip(self._rows, self._said, strict=True):
             number = pause if row.pause is None else row.pause
             if number is None:
                 raise ValueError(f"question {row.key!r} needs a pause number")
             asked_at_ms = at_ms if row.asked_at_ms is None else row.asked_at_ms
-            yield KeptQuestion(row.key, body, row.assignee, row.expires_at_ms, number, asked_at_ms)
+            yield KeptQuestion(row.key, said, row.assignee, row.expires_at_ms, number, asked_at_ms)

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..errors import UnknownEventError
-from .base import Record
+from .base import QuestionRow, Record
 from .branches import BranchRow
 from .connection import Connection
 from .lineage import Part, lineage, pruned_upto
 from .queries import Queries
-from .question_rows import question_of
-from .questions import KeptQuestion
+from .question_rows import questions_of
 from .rows import damaged, record_of, row_id, snapshot_of
 
 _UNLIMITED: Final = -1
@@ -32,7 +31,7 @@ class Look:
     snapshot_sequence: int
     snapshot: bytes | None
     records: tuple[Record, ...]
-    questions: tuple[KeptQuestion, ...]
+    questions: tuple[QuestionRow, ...]
 
 
 class Reader:
@@ -138,12 +137,11 @@ class Reader:
                 found.extend(map(record_of, self._rows(self._queries.records_between, (low, high, room))))
         return tuple(found)
 
-    def _questions(self, branch: BranchRow) -> tuple[KeptQuestion, ...]:
-        questions = [question_of(row) for row in self._rows(self._queries.questions_of_branch, (branch.no,))]
-        if len(questions) != branch.open_questions:
+    def _questions(self, branch: BranchRow) -> tuple[QuestionRow, ...]:
+        found = questions_of(self._rows(self._queries.questions_of_branch, (branch.no,)))
+        if len(found) != branch.open_questions:
             raise damaged(branch.questions)
-        questions.sort(key=lambda question: (question.pause, question.key))
-        return tuple(questions)
+        return tuple(item.question for item in found)
 
 
 def _check_run(branch: BranchRow, records: tuple[Record, ...], first: int, last: int) -> None:

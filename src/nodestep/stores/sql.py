@@ -111,8 +111,7 @@ class SqlStateStore:
         if look is None:
             return None
         head = look.branch.head(self._leases.live(look.branch), look.updated_at_ms)
-        open_now = tuple(question.row() for question in look.questions)
-        return Stored(head, look.snapshot, look.snapshot_sequence, look.records, open_now)
+        return Stored(head, look.snapshot, look.snapshot_sequence, look.records, look.questions)
 
     def head(self, thread_id: str, branch_id: str) -> Head | None:
         """The branch's row, or `None` for an unknown branch."""

@@ -22,8 +22,7 @@ from .clock import ManualClock as ManualClock
 
 
 def question(key: str = "ask:ok", **fields: Any) -> QuestionRow:
-    body = {"id": key.rpartition(":")[2], "node": "ask", "task_id": "ask", "payload": key}
-    return QuestionRow(key, fields.pop("body", body), **fields)
+    return QuestionRow(key, key.rpartition(":")[2], "ask", "ask", fields.pop("payload", key), **fields)
 
 
 def write(guard: Any, status: Status = Status.RUNNING, thread: str = "t", branch: str = "main", **rest: Any) -> Write:

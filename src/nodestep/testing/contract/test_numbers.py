@@ -84,10 +84,10 @@ def test_only_kept_questions_take_no_new_number(store: StateStore) -> None:
 def test_a_question_that_opens_again_belongs_to_the_new_pause(store: StateStore) -> None:
     asked = pause(store, "a:x")
     claimed = done(store, write(unchanged(asked)))
-    again = go_on(store, claimed, Status.INTERRUPTED, opens=(question("a:x", body={"payload": "new"}),))
+    again = go_on(store, claimed, Status.INTERRUPTED, opens=(question("a:x", payload="new"),))
     (row,) = seen(store).questions
     assert row.pause == again.pause != asked.pause
-    assert row.body == {"payload": "new"}
+    assert row.payload == "new"
 
 
 def test_a_closed_question_may_be_opened_by_the_same_write(store: StateStore) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ...errors import StateStoreError, UnknownEventError
+from ...model.json import Json
 from ...stores.base import StateStore, Status
 from ..writes import begin, bodies, go_on, holding, pause, question, seen, write
 
@@ -90,20 +91,22 @@ def test_the_questions_of_a_branch_are_those_open_now(store: StateStore) -> None
 
 
 def test_a_question_comes_back_as_it_was_opened(store: StateStore) -> None:
-    body = {"id": "x", "payload": {"text": 'a "quote", é 🙂', "list": [1, 2.5, None, True]}, "b": 1, "a": 2}
-    row = question("a:x", body=body, assignee="Ann", expires_at_ms=99)
-    go_on(store, begin(store), Status.INTERRUPTED, opens=(row,))
-    (stored,) = seen(store).questions
-    assert (stored.body, stored.assignee, stored.expires_at_ms) == (body, "Ann", 99)
-    assert list(stored.body) == list(body)
+    payload = {"text": 'a "quote", é 🙂', "list": [1, 2.5, None, True], "b": 1, "a": 2}
+    row = question("a:x", payload=payload, answer_schema={"type": "string"}, assignee="Ann", expires_at_ms=1 << 60)
+    asked = go_on(store, begin(store), Status.INTERRUPTED, opens=(row,))
+    stored = row._replace(pause=asked.pause, asked_at_ms=asked.at_ms)
+    assert seen(store).questions == (stored,)
+    assert store.questions() == ((asked.no, "t", "main", "Refund", *stored),)
+    assert list(seen(store).questions[0].payload) == list(payload)
 
 
 def test_what_a_reader_does_to_a_question_changes_nothing_stored(store: StateStore) -> None:
-    body = {"payload": {"amount": 1}}
-    go_on(store, begin(store), Status.INTERRUPTED, opens=(question("a:x", body=body),))
-    body["payload"]["amount"] = 2
-    seen(store).questions[0].body["payload"]["amount"] = 3
-    assert seen(store).questions[0].body == {"payload": {"amount": 1}}
+    payload: dict[str, Json] = {"amount": 1}
+    go_on(store, begin(store), Status.INTERRUPTED, opens=(question("a:x", payload=payload),))
+    payload["amount"] = 2
+    seen(store).questions[0].payload["amount"] = 3
+    store.questions()[0].payload["amount"] = 4
+    assert [seen(store).questions[0].payload, store.questions()[0].payload] == [{"amount": 1}] * 2
 
 
 @pytest.mark.parametrize("size", [0, 1, 4095, 4096, 100_000, 3_000_000])

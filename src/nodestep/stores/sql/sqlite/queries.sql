@@ -80,8 +80,8 @@ INSERT INTO answers (number, branch_no, at_ms, key, source, given_by, note, paus
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: open_question
-INSERT INTO questions (branch_no, key, pause, thread_id, branch_id, graph, assignee, expires_at_ms, asked_at_ms, checksum, body)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
+INSERT INTO questions (branch_no, key, pause, branch_id, graph, assignee, expires_at_ms, asked_at_ms, checksum, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
 
 -- name: close_question
 DELETE FROM questions WHERE branch_no = ?1 AND key = ?2;
@@ -101,19 +101,27 @@ SELECT id, checksum, body FROM snapshots WHERE id BETWEEN ?1 AND ?2 ORDER BY id 
 SELECT id, at_ms, pause, checksum, body FROM records WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3;
 
 -- name: questions_of_branch
-SELECT branch_no, key, pause, thread_id, branch_id, graph, assignee, expires_at_ms, asked_at_ms, checksum, body
-FROM questions WHERE branch_no = ?1;
+SELECT pause, checksum, body FROM questions WHERE branch_no = ?1 ORDER BY pause, key;
 
 -- name: page_of_questions
--- After pause, branch_no, key; then limit and the time now; then the filters branch_id, graph, assignee, asked_before_ms
--- (NULL: any). The pause that the index tells comes first. An entry without its row passes every filter: it is damage to
--- be told. What belongs to a deleted branch is only not swept yet.
-SELECT entry.pause,
-    entry.branch_no, entry.key, q.pause, q.thread_id, q.branch_id, q.graph, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body
+-- After pause, branch_no, key; then limit and the time now. The pause is the one that the index tells. What the index and
+-- the row both call expired is left out. An entry without its row is there to be told as damage.
+SELECT entry.pause, q.checksum, q.body
 FROM questions entry INDEXED BY questions_by_pause
 LEFT JOIN questions q ON q.branch_no = entry.branch_no AND q.key = entry.key
 WHERE (entry.pause, entry.branch_no, entry.key) > (?1, ?2, ?3)
-    AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
+    AND (entry.expires_at_ms IS NULL OR entry.expires_at_ms > ?5 OR q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
+ORDER BY entry.pause, entry.branch_no, entry.key
+LIMIT ?4;
+
+-- name: page_of_questions_filtered
+-- The same, with filters: branch_id, graph, assignee, asked_before_ms (NULL: any). An entry without its row passes every
+-- one. What belongs to a deleted branch is left out.
+SELECT entry.pause, q.checksum, q.body
+FROM questions entry INDEXED BY questions_by_pause
+LEFT JOIN questions q ON q.branch_no = entry.branch_no AND q.key = entry.key
+WHERE (entry.pause, entry.branch_no, entry.key) > (?1, ?2, ?3)
+    AND (entry.expires_at_ms IS NULL OR entry.expires_at_ms > ?5 OR q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
     AND (?6 IS NULL OR q.branch_id = ?6 OR q.key IS NULL)
     AND (?7 IS NULL OR q.graph = ?7 OR q.key IS NULL)
     AND (?8 IS NULL OR q.assignee = ?8 OR q.key IS NULL)
@@ -122,21 +130,13 @@ WHERE (entry.pause, entry.branch_no, entry.key) > (?1, ?2, ?3)
 ORDER BY entry.pause, entry.branch_no, entry.key
 LIMIT ?4;
 
--- name: page_of_questions_in_thread
--- The same for one thread, ?10.
-SELECT q.pause,
-    q.branch_no, q.key, q.pause, q.thread_id, q.branch_id, q.graph, q.assignee, q.expires_at_ms, q.asked_at_ms, q.checksum, q.body
+-- name: questions_of_thread
+-- Those of every branch.
+SELECT q.pause, q.checksum, q.body
 FROM branches b
 CROSS JOIN questions q ON q.branch_no = b.no
-WHERE b.thread_id = ?10
-    AND (q.pause, q.branch_no, q.key) > (?1, ?2, ?3)
-    AND (q.expires_at_ms IS NULL OR q.expires_at_ms > ?5)
-    AND (?6 IS NULL OR q.branch_id = ?6)
-    AND (?7 IS NULL OR q.graph = ?7)
-    AND (?8 IS NULL OR q.assignee = ?8)
-    AND (?9 IS NULL OR q.asked_at_ms < ?9)
-ORDER BY q.pause, q.branch_no, q.key
-LIMIT ?4;
+WHERE b.thread_id = ?1
+ORDER BY q.pause, q.branch_no, q.key;
 
 -- name: open_counts
 -- The branches of a thread, each with how many of its questions are found.

@@ -52,12 +52,12 @@ CREATE TABLE snapshots (
     body BLOB NOT NULL
 ) STRICT;
 
--- The ids and graph of its branch, which never change, stand with each question: so a page of them is read from here alone.
+-- `body` holds all that is told of a question, with the ids and graph of its branch, which never change: so a page of them
+-- is read from here alone. What stands in columns of its own beside is there to be looked for.
 CREATE TABLE questions (
     branch_no INTEGER NOT NULL,
     key TEXT NOT NULL,
     pause INTEGER NOT NULL,
-    thread_id TEXT NOT NULL,
     branch_id TEXT NOT NULL,
     graph TEXT NOT NULL,
     assignee TEXT,
@@ -68,8 +68,8 @@ CREATE TABLE questions (
     PRIMARY KEY (branch_no, key)
 ) STRICT, WITHOUT ROWID;
 
--- Pages of open questions, oldest first. The primary key follows by itself.
-CREATE INDEX questions_by_pause ON questions (pause);
+-- Pages of open questions, oldest first. What has expired is left out, so its time stands here too: only where both say so.
+CREATE INDEX questions_by_pause ON questions (pause, branch_no, key, expires_at_ms);
 
 -- Every decision about a question, for good. Numbers are the counter's, so they are given once and in order; `body` is
 -- the value.
