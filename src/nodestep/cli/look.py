@@ -19,8 +19,8 @@ from ..model.outcome import Asked
 from ..model.position import Position
 from ..model.status import Status
 from ..people.reading import load_branch, standing
-from ..people.rows import interrupt_of, question_row
-from ..stores.base import Head, Listed, StateStore
+from ..people.rows import interrupt_at
+from ..stores.base import Head, StateStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,9 @@ class Look:
         }
 
     def _questions(self, keys: tuple[str, ...]) -> tuple[Interrupt, ...]:
-        head, asked = self.head, self.position.open_questions()
-        rows = [question_row(asked[key], self.position.listed[key]) for key in keys]
-        return tuple(
-            interrupt_of(Listed._make((head.no, head.thread_id, head.branch_id, head.graph, *row)))
-            for row in sorted(rows, key=lambda row: (row.pause or 0, row.key))
-        )
+        asked = self.position.open_questions()
+        found = [interrupt_at(self.head, asked[key], self.position.listed[key]) for key in keys]
+        return tuple(sorted(found, key=lambda question: (question.pause or 0, question.key)))
 
 
 def look_at(store: StateStore, thread_id: str, branch_id: str) -> Look:

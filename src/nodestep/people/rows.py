@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.event import instant
 from ..model.interrupt import Interrupt
 from ..model.position import Listing, OpenQuestion
-from ..stores.base import Listed, QuestionRow
+from ..stores.base import Head, Listed, QuestionRow
 
 
 def question_row(found: OpenQuestion, listing: Listing | None = None) -> QuestionRow:
@@ -49,3 +49,9 @@ def interrupt_of(item: Listed) -> Interrupt:
     return Interrupt(
         key, id, node, task_id, payload, thread_id, branch_id, graph, pause, schema, assignee, asked_at, expires_at
     )
+
+
+def interrupt_at(head: Head, found: OpenQuestion, listing: Listing) -> Interrupt:
+    """An open question of a branch, as a listing of it would tell."""
+    row = question_row(found, listing)
+    return interrupt_of(Listed._make((head.no, head.thread_id, head.branch_id, head.graph, *row)))

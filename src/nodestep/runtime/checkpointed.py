@@ -14,8 +14,8 @@ from ..model.ids import event_id, split_key
 from ..model.interrupt import MISSING, Interrupt, Resume
 from ..model.node import NodeSpec
 from ..people.reading import load_branch, standing
-from ..people.rows import interrupt_of, question_row
-from ..stores.base import Listed, StateStore, Status
+from ..people.rows import interrupt_at
+from ..stores.base import StateStore, Status
 from .blocking import AsyncDoor
 
 _NESTED_ID = re.compile(r"([1-9][0-9]*)-[1-9][0-9]*/.+")
@@ -93,12 +93,7 @@ def _look(store: StateStore, thread_id: str) -> _Standing | None:
     status, every = standing(head), position.open_questions()
     if status is Status.INTERRUPTED and not still:
         status = Status.READY
-    interrupts = {
-        key: interrupt_of(
-            Listed(head.no, thread_id, "main", head.graph, question_row(every[key], position.listed[key]))
-        )
-        for key in still
-    }
+    interrupts = {key: interrupt_at(head, every[key], position.listed[key]) for key in still}
     return _Standing(status, event_id(head.no, head.sequence), interrupts, tuple(every))
 
 
