@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidUpdateError
+from ..model.memory import changed_keys
+from ..model.outcome import Done
 from ..model.patch import NO_PATCH, Patch
 from ..model.position import Frame, Task, merge_order
 from ..model.schema import StateSchema, Update
@@ -27,6 +29,16 @@ def merge(
         writers = [task for task in merge_order(frame.due) if task.id in updates]
         _check_conflicts(schema, frame, writers, updates)
     return schema.merge(values, [updates[task.id] for task in writers], lambda index: f"node {writers[index].node!r}")
+
+
+def check_memory(frame: Frame, done: Mapping[str, Done]) -> None:
+    """Refuse two tasks whose hooks changed one key of what a middleware keeps. Raises InvalidUpdateError."""
+    writers: dict[tuple[str, str], str] = {}
+    for task in frame.due:
+        for name, key in changed_keys(done[task.id].memory):
+            other = writers.setdefault((name, key), task.id)
+            if other != task.id:
+                raise InvalidUpdateError(f"{name}.memory[{key!r}]", [other, task.id], frame.superstep)
 
 
 def _check_conflicts(

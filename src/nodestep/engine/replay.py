@@ -17,6 +17,7 @@ from ..model.event import (
     FrameOpened,
     OnceRecorded,
     Paused,
+    Remembered,
     RunCompleted,
     RunFailed,
     Started,
@@ -32,6 +33,7 @@ from ..model.event import (
 )
 from ..model.ids import frame_path, split_key
 from ..model.json import Json, JsonObject
+from ..model.memory import NO_MEMORY, changed
 from ..model.outcome import NOTHING, Done
 from ..model.patch import FieldPositions, Patch, apply
 from ..model.position import NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
@@ -102,7 +104,10 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
             work = frame.work_of(task)
             return position.with_frame(path, frame.with_work(task, replace(work, once={**work.once, id: value})))
         case Started(_, _, due):
-            return Position({ROOT: Frame(position.root.superstep + 1, due)})
+            return Position({ROOT: Frame(position.root.superstep + 1, due, memory=position.root.memory)})
+        case Remembered(change, path):
+            frame = position.frames[path]
+            return position.with_frame(path, replace(frame, memory=changed(frame.memory, change)))
         case FrameOpened(path, graph, _, due):
             return position.with_frame(path, Frame(1, due, graph=graph))
         case Answered(answers):
@@ -118,7 +123,8 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
         case RunCompleted():
             return replace(position, status=Status.COMPLETED)
         case Cancelled():
-            return Position({ROOT: Frame(position.root.superstep)}, status=Status.CANCELLED)
+            root = Frame(position.root.superstep, memory=position.root.memory)
+            return Position({ROOT: root}, status=Status.CANCELLED)
         case StateUpdated() if not position.frames:  # the edit that made the thread
             return Position({ROOT: Frame(0)}, status=Status.COMPLETED)
         case StateUpdated() | Forked():
@@ -217,13 +223,16 @@ def _frame_to_json(frame: Frame) -> JsonObject:
         out["marks"] = {join: list(sources) for join, sources in frame.marks.items()}
     if frame.graph is not None:
         out["graph"] = frame.graph
+    if frame.memory:
+        out["memory"] = dict(frame.memory)
     return out
 
 
 def _frame_from_json(stored: JsonObject) -> Frame:
     work = {task: _work_from_json(item) for task, item in stored["work"].items()} if "work" in stored else NO_WORK
     marks = {join: tuple(sources) for join, sources in stored["marks"].items()} if "marks" in stored else NO_MARKS
-    return Frame(stored["superstep"], tasks_from_json(stored["due"]), work, marks, stored.get("graph"))
+    memory = stored.get("memory", NO_MEMORY)
+    return Frame(stored["superstep"], tasks_from_json(stored["due"]), work, marks, stored.get("graph"), memory)
 
 
 def _work_to_json(work: Work) -> JsonObject:

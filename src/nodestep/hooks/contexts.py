@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..model.interrupt import Interrupt
+from ..model.json import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +17,23 @@ class Replacement:
     value: Any
 
 
+class Remembering:
+    """What a context has for the middleware that it is handed to."""
+
+    __slots__ = ()
+
+    @property
+    def memory(self) -> MutableMapping[str, Json]:
+        """A JSON dict that this middleware's class keeps in the thread: with the thread's other state, through pauses,
+        restarts and forks. What a hook changes in it is recorded with what its task records, and lost with a task that
+        pauses or fails; `after_graph` and `on_run_end` only read. Two tasks that change one key in a superstep:
+        InvalidUpdateError."""
+        read: Callable[[], MutableMapping[str, Json]] = self._memory  # type: ignore[attr-defined]
+        return read()
+
+
 @dataclass(frozen=True, slots=True)
-class GraphMiddlewareContext:
+class GraphMiddlewareContext(Remembering):
     """One run. `state` is the state at that moment, as the graph's state type; `resuming` says that the run continues an
     unfinished superstep rather than starting a turn."""
 
@@ -28,10 +44,11 @@ class GraphMiddlewareContext:
     branch_id: str
     root_run_id: str
     resuming: bool
+    _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class NodeMiddlewareContext:
+class NodeMiddlewareContext(Remembering):
     """One task. `state` is what the node receives; `update` is what it wrote, field by field, in `after_node` and `None`
     before."""
 
@@ -44,6 +61,7 @@ class NodeMiddlewareContext:
     task_id: str
     root_run_id: str
     update: Mapping[str, Any] | None = None
+    _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,14 @@ class HookTable:
 NO_HOOKS = HookTable()
 
 
+def owner_of(hook: Callable[..., Any]) -> str:
+    """The name of the middleware class that a hook belongs to."""
+    owner = getattr(hook, "__self__", None)
+    if owner is None:  # a static method, which only its qualified name places
+        return hook.__qualname__.split(".")[-2]
+    return (owner if isinstance(owner, type) else type(owner)).__name__
+
+
 def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
     """The hook table of a list of middleware. Raises GraphConfigError for anything that is not a Middleware object."""
     items: Sequence[Middleware] = tuple(middleware or ())

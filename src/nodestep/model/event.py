@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from .json import Json, JsonObject
+from .memory import NO_MEMORY, MemoryChange
 from .outcome import NOTHING, Asked, Done, Failed, Outcome, StoredQuestion, Target
 from .patch import NO_PATCH, Patch
 from .position import ROOT, Conflict, Marks, Task, tasks_of
@@ -61,6 +62,14 @@ class FrameOpened:
     graph: str
     state: JsonObject
     due: tuple[Task, ...]
+
+
+@frozen_value
+class Remembered:
+    """A graph hook changed what its middleware keeps in the thread."""
+
+    change: MemoryChange
+    path: str = ROOT
 
 
 @frozen_value
@@ -138,6 +147,7 @@ class RunCompleted:
 Fact: TypeAlias = (
     Started
     | FrameOpened
+    | Remembered
     | Continued
     | Answered
     | Expired
@@ -192,6 +202,8 @@ def outcome_to_json(outcome: Outcome) -> JsonObject:
         case Done(patch, goto):
             if patch:
                 out["patch"] = patch
+            if outcome.memory:
+                out["memory"] = dict(outcome.memory)
             if goto is not None:
                 out["goto"] = [t.node if t.payload is None else [t.node, t.payload] for t in goto]
         case Asked(questions, _, cache):
@@ -223,7 +235,7 @@ def outcome_from_json(stored: JsonObject) -> Outcome:
         if goto is None
         else tuple(Target(item) if isinstance(item, str) else Target(item[0], item[1]) for item in goto)
     )
-    return Done(stored.get("patch", NO_PATCH), targets, answers, rejected)
+    return Done(stored.get("patch", NO_PATCH), targets, answers, rejected, stored.get("memory", NO_MEMORY))
 
 
 def fact_to_json(fact: Fact) -> list[Json]:
@@ -244,6 +256,8 @@ def fact_to_json(fact: Fact) -> list[Json]:
             return [*out, path] if path else out
         case FrameOpened(path, graph, state, due):
             return ["open", path, graph, state, tasks_to_json(due)]
+        case Remembered(change, path):
+            return ["memory", dict(change), path] if path else ["memory", dict(change)]
         case Started(run_id, patch, due):
             return ["start", run_id, patch or {}, tasks_to_json(due)]
         case Continued(run_id):
@@ -286,6 +300,8 @@ def fact_from_json(stored: list[Json]) -> Fact:
         case "open":
             path, graph, state, due = rest
             return FrameOpened(path, graph, state, tasks_from_json(due))
+        case "memory":
+            return Remembered(*rest)
         case "start":
             run_id, patch, due = rest
             return Started(run_id, patch, tasks_from_json(due))

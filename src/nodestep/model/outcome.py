@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from .json import Json, JsonObject
+from .memory import NO_MEMORY, MemoryChange
 from .patch import NO_PATCH, Patch
 from .value import frozen_value
 
@@ -38,12 +39,14 @@ class StoredQuestion:
 @frozen_value
 class Done:
     """The node returned. `goto` is `None` where the task follows the graph's edges; `answers` are those of hooks.
-    `rejected` tells, by question id, why the type of a question refused an answer that was accepted before."""
+    `rejected` tells, by question id, why the type of a question refused an answer that was accepted before; `memory` what
+    hooks changed in what they keep in the thread."""
 
     patch: Patch = field(default_factory=lambda: NO_PATCH)
     goto: tuple[Target, ...] | None = None
     answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    memory: MemoryChange = field(default_factory=lambda: NO_MEMORY)
 
 
 @frozen_value

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from .ids import frame_path, interrupt_key, is_within, split_key, task_id
 from .json import Json, JsonObject
+from .memory import NO_MEMORY, Memory, changed
 from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
 from .status import Status
 from .value import frozen_value
@@ -67,14 +68,16 @@ NO_MARKS: Marks = MappingProxyType({})
 @frozen_value
 class Frame:
     """A graph at work: the number of the superstep that is due, its tasks in scheduling order, what is recorded of them,
-    the marks of half-arrived joins (join target to the sources that have arrived), and the graph's name where it works
-    inside a task. An inner frame with nothing due has come to its end, and stands until its outer task is done."""
+    the marks of half-arrived joins (join target to the sources that have arrived), the graph's name where it works inside
+    a task, and what its middleware keeps. An inner frame with nothing due has come to its end, and stands until its outer
+    task is done."""
 
     superstep: int
     due: tuple[Task, ...] = ()
     work: Mapping[str, Work] = field(default_factory=lambda: NO_WORK)
     marks: Marks = field(default_factory=lambda: NO_MARKS)
     graph: str | None = None
+    memory: Memory = field(default_factory=lambda: NO_MEMORY)
 
     def work_of(self, task: str) -> Work:
         return self.work.get(task, UNTOUCHED)
@@ -88,7 +91,17 @@ class Frame:
 
     def advanced(self, due: tuple[Task, ...], marks: Marks) -> Frame:
         """The frame one superstep later."""
-        return Frame(self.superstep + 1, due, NO_WORK, marks, self.graph)
+        return Frame(
+            self.superstep + 1, due, NO_WORK, marks, self.graph, self.remembered() if self.work else self.memory
+        )
+
+    def remembered(self) -> Memory:
+        """The memory with what the finished tasks changed."""
+        memory = self.memory
+        for work in self.work.values():
+            if isinstance(work.outcome, Done) and work.outcome.memory:
+                memory = changed(memory, work.outcome.memory)
+        return memory
 
     def waits(self) -> bool:
         """Whether a task waits for an answer, asked by itself or below it. True only after what could run has run."""

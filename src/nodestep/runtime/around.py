@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from ..hooks.contexts import RunOutcome
-from ..hooks.middleware import GraphHooks
+from ..hooks.middleware import GraphHooks, owner_of
+from ..model.event import Remembered
 from ..model.ids import is_within, split_key
+from ..model.limits import own_json
+from ..model.memory import changed
 from .frame import FrameRun
+from .memory import WorkingMemory
 from .questions import open_interrupts
 
 
@@ -22,13 +29,10 @@ async def hooked(
     outcome = RunOutcome("failed")
     entered: list[GraphHooks] = []
     try:
-        for hooks in at.hooks.around_graph:
-            entered.insert(0, hooks)
-            if hooks.before_graph is not None:
-                await _called(at, hooks.before_graph(at.graph_context()))
+        await _begin_hooks(at, entered)
         completed = await work(at)
         for hook in at.hooks.after_graph if completed else ():
-            await _called(at, hook(at.graph_context()))
+            await _called(at, hook(at.graph_context(_only_read(at, hook))))
         outcome = RunOutcome("completed") if completed else RunOutcome("paused", _questions(at))
     except BaseException as error:
         error = failed(error)
@@ -55,6 +59,24 @@ def _questions(at: FrameRun) -> dict[str, Any]:
     return {key: asked for key, asked in open_interrupts(at.run).items() if is_within(split_key(key)[0], at.path)}
 
 
+async def _begin_hooks(at: FrameRun, entered: list[GraphHooks]) -> None:
+    """Ask every `before_graph`. What they changed in their memory goes with the next commit."""
+    memory = WorkingMemory(at.frame.memory)
+    for hooks in at.hooks.around_graph:
+        entered.insert(0, hooks)
+        if hooks.before_graph is not None:
+            context = at.graph_context(partial(memory.of, owner_of(hooks.before_graph)))
+            await _called(at, hooks.before_graph(context))
+    change = memory.change()
+    if change:
+        at.frame = replace(at.frame, memory=changed(at.frame.memory, change))
+        at.run.unrecorded.append(Remembered(change, at.path))
+
+
+def _only_read(at: FrameRun, hook: Callable[..., Any]) -> Callable[[], Any]:
+    return lambda: MappingProxyType(own_json(at.frame.memory.get(owner_of(hook), {})))
+
+
 async def _end_hooks(
     at: FrameRun, entered: list[GraphHooks], outcome: RunOutcome, failure: BaseException | None
 ) -> BaseException | None:
@@ -64,7 +86,7 @@ async def _end_hooks(
         if hooks.on_run_end is None:
             continue
         try:
-            await _called(at, hooks.on_run_end(at.graph_context(), outcome))
+            await _called(at, hooks.on_run_end(at.graph_context(_only_read(at, hooks.on_run_end)), outcome))
         except Exception as error:
             if failure is None:
                 failure = error

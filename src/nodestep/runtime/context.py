@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -21,15 +22,18 @@ from ..errors import (
     GraphInterrupt,
 )
 from ..hooks.contexts import NodeMiddlewareContext
+from ..hooks.middleware import owner_of
 from ..model.event import OnceRecorded
 from ..model.ids import QUESTION_ID, idempotency_key, interrupt_key
 from ..model.interrupt import MISSING
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
+from ..model.memory import NO_MEMORY, MemoryChange
 from ..model.node import NodeSpec
 from ..model.outcome import NOTHING, StoredQuestion
 from ..model.position import Task, Work
 from ..model.subgraph import InnerGraph
+from .memory import WorkingMemory
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -222,6 +226,16 @@ class TaskScope:
 
     # what the engine reads
 
+    @property
+    def memory(self) -> WorkingMemory:
+        """What the middleware of the graph keeps, as this task changes it."""
+        memory: WorkingMemory = self.own("_memory", partial(WorkingMemory, self.at.frame.memory))
+        return memory
+
+    def memory_change(self) -> MemoryChange:
+        """What to record of it when the task is done."""
+        return self.memory.change() if "_memory" in vars(self) else NO_MEMORY
+
     def changed_cache(self) -> JsonObject | None:
         """The cache to record with a pause or a failure, or `None` where it is as recorded."""
         if self._cache is None:
@@ -243,7 +257,8 @@ class TaskScope:
         self.fault = error
         self.pause()
 
-    def hook_context(self, update: Mapping[str, Any] | None = None) -> NodeMiddlewareContext:
+    def hook_context(self, hook: Callable[..., Any], update: Mapping[str, Any] | None = None) -> NodeMiddlewareContext:
+        """What a hook around this task receives."""
         at, run = self.at, self.run
         return NodeMiddlewareContext(
             at.blueprint.name,
@@ -255,6 +270,7 @@ class TaskScope:
             self.task.id,
             run.run_id,
             update,
+            partial(self.memory.of, owner_of(hook)),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from ..hooks.contexts import GraphMiddlewareContext
@@ -11,7 +12,7 @@ from ..hooks.middleware import HookTable
 from ..model.blueprint import Blueprint
 from ..model.event import TaskRecorded
 from ..model.ids import frame_path, interrupt_key
-from ..model.json import JsonObject
+from ..model.json import Json, JsonObject
 from ..model.outcome import Done, Outcome
 from ..model.position import Frame, Task
 from ..model.schema import StateSchema
@@ -79,8 +80,8 @@ class FrameRun:
 
     # hooks and streams
 
-    def graph_context(self) -> GraphMiddlewareContext:
-        """What graph hooks see now."""
+    def graph_context(self, memory: Callable[[], MutableMapping[str, Json]]) -> GraphMiddlewareContext:
+        """What a graph hook sees now."""
         run = self.run
         return GraphMiddlewareContext(
             self.blueprint.name,
@@ -90,6 +91,7 @@ class FrameRun:
             run.branch_id,
             run.run_id,
             run.resuming,
+            memory,
         )
 
     def emit(self, mode: str, data: Any, node: str | None = None, task_id: str | None = None) -> None:

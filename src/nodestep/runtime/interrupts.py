@@ -159,7 +159,7 @@ def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
     """The first answer of a hook; MISSING when every hook leaves the question to a person."""
     for hook in _hooks_outwards(scope):
         try:
-            answer = hook(scope.hook_context(), payload)
+            answer = hook(scope.hook_context(hook), payload)
         except Exception:
             raise
         except BaseException as error:

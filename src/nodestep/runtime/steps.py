@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..engine.merge import merge
+from ..engine.merge import check_memory, merge
 from ..engine.route import Routed, route
 from ..errors import InvalidUpdateError, LimitExceededError, RunLimitExceededError
 from ..model.event import Paused, RunCompleted, RunFailed, SuperstepCompleted
@@ -91,6 +91,8 @@ async def _merge_and_route(at: FrameRun, ends: dict[str, TaskEnd], lone: TaskEnd
         if update is not None:
             updates[task.id] = update
     try:
+        if lone is None:
+            check_memory(frame, done)
         values, extra = merge(at.schema, at.values, frame, updates)
         routed = route(at.blueprint, frame, done, chooser(at, values))
     except Exception as error:
@@ -99,7 +101,7 @@ async def _merge_and_route(at: FrameRun, ends: dict[str, TaskEnd], lone: TaskEnd
         if isinstance(error, InvalidUpdateError) and at.parent is None:
             at.run.conflict = Conflict(error.field, error.nodes)
         raise
-    if lone is not None and frame.work_of(lone.task.id).outcome is None and not _tells_answers(lone.outcome):
+    if lone is not None and frame.work_of(lone.task.id).outcome is None and not _tells_more(lone.outcome):
         extra = _joined(done[lone.task.id].patch, extra)
     elif lone is not None:
         at.note(lone.task.id, lone.outcome)
@@ -109,8 +111,9 @@ async def _merge_and_route(at: FrameRun, ends: dict[str, TaskEnd], lone: TaskEnd
     return not routed.due
 
 
-def _tells_answers(outcome: Outcome) -> bool:
-    return bool(outcome.answers or outcome.rejected)
+def _tells_more(outcome: Outcome) -> bool:
+    """Whether a lone task's outcome says what its superstep's own fact cannot."""
+    return bool(outcome.answers or outcome.rejected or (type(outcome) is Done and outcome.memory))
 
 
 def _recorded_update(at: FrameRun, outcome: Done) -> Update | None:

@@ -73,7 +73,8 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
         result = await _call(scope, place)
         _check_not_swallowed(scope)
         writes = read_writes(scope, result)
-        return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected), writes.update)
+        done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
+        return TaskEnd(scope.task, done, writes.update)
     except GraphInterrupt as signal:
         return _stopped(scope, signal)
     except Exception as error:
@@ -94,7 +95,7 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
     """The node with its hooks and tries around it."""
     hooks = scope.at.hooks
     for hook in hooks.before_node:
-        _replace_input(scope, await _called(scope, place, hook(scope.hook_context())))
+        _replace_input(scope, await _called(scope, place, hook(scope.hook_context(hook))))
     _check_not_swallowed(scope)
     try:
         result = await _attempts(scope, place)
@@ -105,11 +106,12 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
     _check_not_swallowed(scope)
     writes = read_writes(scope, result)
     for hook in hooks.after_node:
-        answer = await _called(scope, place, hook(scope.hook_context(writes.shown(scope))))
+        answer = await _called(scope, place, hook(scope.hook_context(hook, writes.shown(scope))))
         if answer is not None:
             writes = writes.replaced(scope, _replacement("after_node", answer))
     _check_not_swallowed(scope)
-    return TaskEnd(scope.task, Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected), writes.update)
+    done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
+    return TaskEnd(scope.task, done, writes.update)
 
 
 async def _attempts(scope: TaskScope, place: Place) -> Any:
@@ -306,7 +308,7 @@ async def _ask_on_error(scope: TaskScope, place: Place, error: Exception) -> Any
     scope.signals = []
     scope.view = None  # what the failed node did to its copy is forgotten
     for hook in scope.at.hooks.on_error:
-        answer = await _called(scope, place, hook(scope.hook_context(), error))
+        answer = await _called(scope, place, hook(scope.hook_context(hook), error))
         if answer is not None:
             return _replacement("on_error", answer)
     raise error
