@@ -8,7 +8,7 @@ from typing import Any
 
 from nodestep.engine.replay import record_from_bytes
 from nodestep.model.event import Fact
-from nodestep.stores.base import Write
+from nodestep.stores.base import Append, Write
 
 
 class Watched:
@@ -23,7 +23,7 @@ class Watched:
         self.instant = store.instant if instant is None else instant
         self.commits: list[list[Fact]] = []
 
-    def commit(self, writes: Sequence[Write]) -> Any:
+    def commit(self, writes: Sequence[Write | Append]) -> Any:
         facts = [fact for write in writes for fact in record_from_bytes(write.record)]
         if self.before is not None:
             self.before(facts)

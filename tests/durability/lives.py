@@ -17,7 +17,7 @@ from nodestep.engine.replay import record_from_bytes
 from nodestep.model.event import Answered, OnceRecorded, Paused, RunFailed, Started, SuperstepCompleted, TaskRecorded
 from nodestep.model.ids import idempotency_key
 from nodestep.model.outcome import Asked, Done
-from nodestep.stores.base import Receipt, Record, Refused, Status, Write
+from nodestep.stores.base import Append, Receipt, Record, Refused, Status, Write
 from nodestep.testing import DyingStore, kill_process
 from tests.durability.shapes import SHAPES, THREAD, FlakyError, Work
 from tests.persistence.programs.effects import Effects
@@ -43,7 +43,7 @@ class Acknowledging:
         self.store = store
         self.effects = effects
 
-    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+    def commit(self, writes: Sequence[Write | Append]) -> list[Receipt | Refused]:
         answers: list[Receipt | Refused] = self.store.commit(writes)
         for answer in answers:
             if isinstance(answer, Receipt):

@@ -99,7 +99,9 @@ class Forgetful(InMemoryStateStore):
 
 def _unguarded(store, write):
     from dataclasses import replace
-    from nodestep.stores.base import New, Unchanged
+    from nodestep.stores.base import Append, New, Unchanged
+    if isinstance(write, Append):
+        return write
     head = store.head(write.thread_id, write.branch_id)
     if head is None or isinstance(write.guard, New):
         return write

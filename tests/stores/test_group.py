@@ -17,6 +17,7 @@ from nodestep.stores.group import GroupCommit
 class Job:
     name: str
     done: bool = False
+    error: Exception | None = None
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Stage:
 
     def wait_for(self, count: int) -> None:
         """Until so many jobs wait behind the one that is executed."""
-        while len(self.group._waiting) < count:
+        while len(self.group._gathering.jobs) < count:
             os.sched_yield()
 
     def finish(self) -> None:
@@ -126,14 +127,15 @@ def test_when_the_leader_is_interrupted_the_others_do_their_work_themselves():
     stage = Stage(act)
     three_behind_one(stage)
     stage.finish()
-    assert stage.lists == [["first"], ["a", "b", "c"], ["b", "c"]]
+    assert stage.lists[:2] == [["first"], ["a", "b", "c"]]
+    assert sorted(name for names in stage.lists[2:] for name in names) == ["b", "c"]
     assert [(name, type(error)) for name, error in stage.errors.items()] == [("a", KeyboardInterrupt)]
 
 
-def test_nothing_is_executed_while_somebody_is_alone():
+def test_nothing_is_executed_while_somebody_holds_the_lead():
     stage = Stage()
     stage.gate.set()
-    with stage.group.alone():
+    with stage.group.lead:
         stage.start("a")
         stage.wait_for(1)
         assert stage.lists == []
@@ -141,21 +143,41 @@ def test_nothing_is_executed_while_somebody_is_alone():
     assert stage.lists == [["a"]]
 
 
-def test_who_wants_to_be_alone_waits_for_its_turn():
+def test_who_wants_the_lead_waits_for_what_is_executed():
     stage = Stage()
-    order: list[str] = []
+    seen: list[list[str]] = []
     three_behind_one(stage)
 
-    def alone() -> None:
-        with stage.group.alone():
-            order.extend(name for names in stage.lists for name in names)
+    def lead() -> None:
+        with stage.group.lead:
+            seen.extend(stage.lists)
 
-    thread = threading.Thread(target=alone, daemon=True)
+    thread = threading.Thread(target=lead, daemon=True)
     thread.start()
-    stage.wait_for(4)
-    stage.start("later")
-    stage.wait_for(5)
+    assert stage.group.lead.locked()
+    assert seen == []
     stage.finish()
     thread.join(10)
-    assert order == ["first", "a", "b", "c"]
-    assert stage.lists == [["first"], ["a", "b", "c"], ["later"]]
+    assert seen[0] == ["first"]
+
+
+def test_a_caller_that_is_interrupted_while_it_waits_takes_its_job_back():
+    stage = Stage()
+    stage.gate.set()
+    job = Job("interrupted")
+    stage.group.lead = Interrupted()  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        stage.group.submit(job)
+    stage.group.lead = threading.Lock()
+    stage.group.submit(Job("next"))
+    assert stage.lists == [["next"]]
+
+
+class Interrupted:
+    """A lock whose waiter is interrupted."""
+
+    def __enter__(self) -> None:
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_: object) -> None:
+        raise AssertionError("it was never taken")

@@ -59,7 +59,7 @@ def test_a_writer_waits_for_a_lock_that_is_given_back(path: Path, other: apsw.Co
         answers: list[int] = []
         writer = threading.Thread(target=lambda: answers.append(go_on(store, held).sequence))
         writer.start()
-        while not store._group._leading:
+        while not store._group.lead.locked():
             seen(store)
         assert answers == []
         other.execute("ROLLBACK")

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..errors import GraphConfigError
 from ..stores.base import Receipt, Refused, StateStore, Write
-from .committer import Answer, committer_of
+from .committer import Ticket, committer_of
 from .log import Entry, RunLog
 from .pool import STORES
 from .stream import Sink, StreamEvent
@@ -55,18 +55,13 @@ class AsyncDoor:
     async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
         if store.instant:
             return _claimed(store, write, take)
-        committer, claim = committer_of(store), _PendingClaim(write)
-        ticket = committer.submit(store, claim)
+        claim = _ClaimTicket(store, write)
         try:
-            await ticket.future
+            await committer_of(store).commit(claim)
         finally:
-            committer.finish(ticket)
             if isinstance(claim.answer, Receipt):
                 take(claim.answer)
-        if isinstance(claim.answer, Receipt | Refused):
-            return claim.answer
-        assert claim.answer is not None
-        raise claim.answer
+        return claim.result()
 
     async def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
         receipt = await log.awrite(make)
@@ -80,20 +75,17 @@ class AsyncDoor:
         await sink.taken()
 
 
-class _PendingClaim:
-    """A claim on its way; what came of it is kept, whoever still waits for it."""
+class _ClaimTicket(Ticket):
+    """A claim on its way."""
 
-    __slots__ = ("_write", "answer")
+    __slots__ = ("_write",)
 
-    def __init__(self, write: Write) -> None:
+    def __init__(self, store: StateStore, write: Write) -> None:
+        super().__init__(store)
         self._write = write
-        self.answer: Answer | None = None
 
     def begin(self) -> Write:
         return self._write
-
-    def end(self, answer: Answer) -> None:
-        self.answer = answer
 
 
 def _claimed(store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:

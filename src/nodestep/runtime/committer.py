@@ -1,125 +1,150 @@
-"""Commits, from the runs of one event loop to a store that blocks.
+"""Commits, from the runs of event loops to a store that blocks.
 
-Under an event loop the writes of all runs meet in a `Committer`: what is ready when the last commit returns goes into the
-next one. One write that cannot be stored never fails the others.
+The writes of all runs on a store meet in its `Committer`, which makes them in a thread of its own: what is ready when the
+last commit returns goes into the next one. One write that cannot be stored never fails the others.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
-from weakref import WeakKeyDictionary
+from queue import SimpleQueue
+from typing import TypeAlias
+from weakref import WeakKeyDictionary, finalize
 
-from ..stores.base import Receipt, Refused, StateStore, Write
-from .pool import STORES
+from ..stores.base import Append, Receipt, Refused, StateStore, Write
 
 Answer: TypeAlias = Receipt | Refused | BaseException
 
 
-class Pending(Protocol):
-    """A write that takes its final form when its turn comes. `begin` and `end` are called once each, one after the other,
-    in whichever thread commits it; where `begin` raises, `end` is told that error."""
+class Ticket:
+    """A write on its way, which takes its final form when its turn comes. `begin` and `end` are called once each, one after
+    the other, in the thread that commits it; where `begin` raises, `end` is told that error."""
 
-    def begin(self) -> Write:
+    __slots__ = ("_arrived", "answer", "future", "store")
+
+    def __init__(self, store: StateStore) -> None:
+        self.store = store
+        self.future = asyncio.get_running_loop().create_future()
+        self.answer: Answer | None = None
+        self._arrived = threading.Lock()
+        self._arrived.acquire()
+
+    def begin(self) -> Write | Append:
         """The write, now."""
+        raise NotImplementedError
 
     def end(self, answer: Answer) -> None:
-        """What came of it."""
+        """Take what came of it."""
+        self.answer = answer
 
+    def arrive(self, answer: Answer) -> None:
+        """In the committing thread: the end."""
+        self.end(answer)
+        self._arrived.release()
 
-class Ticket:
-    """A pending write on its way. `arrived` is set as soon as it has ended; `future` tells the event loop the same."""
+    def settle(self) -> None:
+        """Wait, blocking, until it is known what came of it."""
+        with self._arrived:
+            pass
 
-    __slots__ = ("arrived", "future", "pending", "store")
-
-    def __init__(self, store: StateStore, pending: Pending, future: asyncio.Future[None]) -> None:
-        self.store = store
-        self.pending = pending
-        self.future = future
-        self.arrived = threading.Event()
+    def result(self) -> Receipt | Refused:
+        """The answer; raises the error that stands in its place."""
+        if isinstance(self.answer, Receipt | Refused):
+            return self.answer
+        assert self.answer is not None
+        raise self.answer
 
 
 class Committer:
-    """The writes of one event loop to one store."""
+    """The writes to one store from all event loops."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._queue: list[Ticket] = []
-        self._working = False
+        self.begin_anew()
 
-    def submit(self, store: StateStore, pending: Pending) -> Ticket:
-        """Queue a write. What gets ready in the same pass of the loop, or while a commit is under way, is committed
-        together."""
-        loop = asyncio.get_running_loop()
-        ticket = Ticket(store, pending, loop.create_future())
-        with self._lock:
-            self._queue.append(ticket)
-            if self._working:
-                return ticket
-            self._working = True
-        loop.call_soon(STORES.submit, lambda: self._work(loop))
-        return ticket
+    def begin_anew(self) -> None:
+        """As if it had just been made: the child of a fork has none of its parent's threads, and none of their tickets."""
+        self._tickets: SimpleQueue[Ticket | None] = SimpleQueue()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
 
-    def finish(self, ticket: Ticket) -> None:
-        """Wait for a ticket without the event loop: one still queued is committed here."""
-        with self._lock:
-            queued = ticket in self._queue
-            if queued:
-                self._queue.remove(ticket)
-        if queued:
-            _commit([ticket])
-        else:
-            ticket.arrived.wait()
+    async def commit(self, ticket: Ticket) -> None:
+        """Carry out a ticket, without blocking the event loop. A caller that is cancelled meanwhile waits for the end of
+        the commit, so that it is known what came of it."""
+        self._tickets.put(ticket)
+        if self._thread is None:
+            self._start(ticket.store)
+        try:
+            await ticket.future
+        finally:
+            ticket.settle()
 
-    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
-        while True:
-            with self._lock:
-                batch, self._queue = self._queue, []
-                if not batch:
-                    self._working = False
-                    return
-            _commit(batch)
-            try:
-                loop.call_soon_threadsafe(_tell, batch)
-            except RuntimeError:
-                # The loop was closed meanwhile; nobody waits for these futures.
-                continue
+    def _start(self, store: StateStore) -> None:
+        with self._starting:
+            if self._thread is None:
+                finalize(store, self._tickets.put, None).atexit = False
+                self._thread = threading.Thread(
+                    target=_work, args=(self._tickets,), name="nodestep-commit", daemon=True
+                )
+                self._thread.start()
 
 
-def _tell(batch: Sequence[Ticket]) -> None:
+def _work(tickets: SimpleQueue[Ticket | None]) -> None:
+    """Until the store is gone. No ticket is held while waiting for the next, since a ticket holds its store."""
+    while (ticket := tickets.get()) is not None:
+        _carry_out(ticket, tickets)
+        del ticket
+
+
+def _carry_out(first: Ticket, tickets: SimpleQueue[Ticket | None]) -> None:
+    batch = [first]
+    while not tickets.empty():
+        ticket = tickets.get()
+        assert ticket is not None  # the store is not gone before its tickets
+        batch.append(ticket)
+    _commit(batch)
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
     for ticket in batch:
-        if not ticket.future.done():
-            ticket.future.set_result(None)
+        by_loop[ticket.future.get_loop()].append(ticket.future)
+    for loop, futures in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_tell, futures)
+        except RuntimeError:
+            # The loop was closed meanwhile; nobody waits for these futures.
+            continue
+
+
+def _tell(futures: Sequence[asyncio.Future[None]]) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)
 
 
 def _commit(batch: Sequence[Ticket]) -> None:
     """Carry out every ticket. Where the batch fails as a whole, each write is tried alone."""
     store = batch[0].store
     ready: list[Ticket] = []
-    writes: list[Write] = []
+    writes: list[Write | Append] = []
     for ticket in batch:
         try:
-            writes.append(ticket.pending.begin())
+            writes.append(ticket.begin())
         except BaseException as error:
-            ticket.pending.end(error)
-            ticket.arrived.set()
+            ticket.arrive(error)
         else:
             ready.append(ticket)
     answers: Sequence[Answer]
-    if not writes:
-        return
     try:
         answers = store.commit(writes)
     except BaseException as error:
         answers = [error] if len(writes) == 1 else [_alone(store, write) for write in writes]
     for ticket, answer in zip(ready, answers, strict=True):
-        ticket.pending.end(answer)
-        ticket.arrived.set()
+        ticket.arrive(answer)
 
 
-def _alone(store: StateStore, write: Write) -> Answer:
+def _alone(store: StateStore, write: Write | Append) -> Answer:
     try:
         (answer,) = store.commit([write])
     except BaseException as error:
@@ -127,11 +152,25 @@ def _alone(store: StateStore, write: Write) -> Answer:
     return answer
 
 
-_committers: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakKeyDictionary[StateStore, Committer]]
-_committers = WeakKeyDictionary()
+_committers: WeakKeyDictionary[StateStore, Committer] = WeakKeyDictionary()
+_making = threading.Lock()
 
 
 def committer_of(store: StateStore) -> Committer:
-    """The committer of the running loop for this store."""
-    of_loop = _committers.setdefault(asyncio.get_running_loop(), WeakKeyDictionary())
-    return of_loop.setdefault(store, Committer())
+    """The committer of a store."""
+    with _making:
+        found = _committers.get(store)
+        if found is None:
+            found = _committers[store] = Committer()
+        return found
+
+
+def _begin_anew() -> None:
+    global _making
+    _making = threading.Lock()
+    for committer in _committers.values():
+        committer.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Sequence
 
 from ..engine.replay import record_to_bytes
-from ..errors import LeaseLostError, StateStoreError, ThreadCancelledError
+from ..errors import LeaseLostError, ThreadCancelledError
 from ..model.event import Fact
 from ..model.ids import event_id
 from ..model.value import frozen_value
-from ..stores.base import AuditRow, Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
-from .committer import Answer, Committer, Ticket, committer_of
+from ..stores.base import Append, AuditRow, Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
+from .committer import Answer, Ticket, committer_of
 
 SNAPSHOT_FROM_BYTES = 16 * 1024
 
@@ -56,9 +56,9 @@ class RunLog:
         self.lost: LeaseLostError | ThreadCancelledError | None = None
         self._since_snapshot = bytes_since_snapshot
         self._snapshot_bytes = snapshot_bytes
-        self._numbering = threading.Lock()
+        self.numbering = threading.Lock()
         self._order: asyncio.Lock | None = None
-        self._in_flight: tuple[Committer, Ticket] | None = None
+        self._in_flight: Ticket | None = None
 
     @property
     def checkpoint_id(self) -> str:
@@ -72,21 +72,21 @@ class RunLog:
     def settle(self) -> None:
         """Wait, blocking, for the write that is under way."""
         if self._in_flight is not None:
-            committer, ticket = self._in_flight
-            committer.finish(ticket)
+            self._in_flight.settle()
 
     def write(self, entry: Entry) -> Receipt:
         """Commit and wait for it."""
         self.settle()
-        pending = PendingEntry(self, entry)
-        answer: Answer
-        try:
-            (answer,) = self.store.commit([pending.begin()])
-        except BaseException as error:
-            pending.end(error)
-            raise
-        pending.end(answer)
-        return pending.receipt()
+        with self.numbering:
+            try:
+                write = self.numbered(entry)
+                (answer,) = self.store.commit([write])
+            except BaseException:
+                if entry.undo is not None:
+                    entry.undo()
+                raise
+            self.take(entry, write, answer)
+        return self._receipt(answer)
 
     async def awrite(self, make: Callable[[], Entry | None]) -> Receipt | None:
         """The same without blocking the event loop. `make` is asked for the entry when its turn has come, so that what is
@@ -100,80 +100,71 @@ class RunLog:
             entry = make()
             if entry is None:
                 return None
-            pending = PendingEntry(self, entry)
-            committer = committer_of(self.store)
-            ticket = committer.submit(self.store, pending)
-            self._in_flight = committer, ticket
-            await ticket.future
-            self._in_flight = None
-            return pending.receipt()
+            self._in_flight = ticket = _EntryTicket(self, entry)
+            await committer_of(self.store).commit(ticket)
+            return self._receipt(ticket.result())
 
-    def begin(self, entry: Entry) -> Write:
-        """The write of an entry, numbered after the last; nobody else numbers one until `end`."""
-        self._numbering.acquire()
-        try:
-            return Write(
-                self.thread_id,
-                self.branch_id,
-                Holding(self.no, self.epoch, self.sequence),
-                entry.status,
-                record_to_bytes(entry.facts),
-                opens=entry.opens,
-                closes=entry.closes,
-                audits=entry.audits,
-                snapshot=entry.snapshot,
-            )
-        except BaseException:
-            self._numbering.release()
-            raise
+    def numbered(self, entry: Entry) -> Write | Append:
+        """The write of an entry, numbered after the last. Whoever asks holds `numbering` until `take`."""
+        record = record_to_bytes(entry.facts)
+        if entry.status is Status.RUNNING and not (entry.opens or entry.closes or entry.audits):
+            return Append(self.no, self.epoch, self.sequence, record, entry.snapshot)
+        return Write(
+            self.thread_id,
+            self.branch_id,
+            Holding(self.no, self.epoch, self.sequence),
+            entry.status,
+            record,
+            opens=entry.opens,
+            closes=entry.closes,
+            audits=entry.audits,
+            snapshot=entry.snapshot,
+        )
 
-    def end(self, write: Write, answer: Answer) -> None:
-        """Take what came of it."""
-        if isinstance(answer, Receipt):
-            self.sequence = answer.sequence
-            self.closed = write.status is not Status.RUNNING
-            if write.snapshot is None:
-                self._since_snapshot += len(write.record)
-            else:
-                self._since_snapshot, self._snapshot_bytes = 0, len(write.snapshot)
-        elif isinstance(answer, Refused):
+    def take(self, entry: Entry, write: Write | Append, answer: Receipt | Refused) -> None:
+        """Stand where the answer to a write says."""
+        if isinstance(answer, Refused):
             self.closed = True
             self.lost = _lost(self.thread_id, answer)
-        self._numbering.release()
+            if entry.undo is not None:
+                entry.undo()
+            return
+        self.sequence = answer.sequence
+        self.closed = entry.status is not Status.RUNNING
+        if write.snapshot is None:
+            self._since_snapshot += len(write.record)
+        else:
+            self._since_snapshot, self._snapshot_bytes = 0, len(write.snapshot)
+
+    def _receipt(self, answer: Receipt | Refused) -> Receipt:
+        if isinstance(answer, Refused):
+            raise _lost(self.thread_id, answer)
+        return answer
 
 
-class PendingEntry:
+class _EntryTicket(Ticket):
     """An entry on its way into its log."""
 
-    __slots__ = ("_answer", "_entry", "_log", "_write")
+    __slots__ = ("_entry", "_log", "_write")
 
     def __init__(self, log: RunLog, entry: Entry) -> None:
+        super().__init__(log.store)
         self._log = log
         self._entry = entry
-        self._write: Write | None = None
-        self._answer: Answer | None = None
+        self._write: Write | Append | None = None
 
-    def begin(self) -> Write:
-        self._write = self._log.begin(self._entry)
+    def begin(self) -> Write | Append:
+        self._log.numbering.acquire()
+        self._write = self._log.numbered(self._entry)
         return self._write
 
     def end(self, answer: Answer) -> None:
-        self._answer = answer
-        if not isinstance(answer, Receipt) and self._entry.undo is not None:
+        super().end(answer)
+        if self._write is not None and isinstance(answer, Receipt | Refused):
+            self._log.take(self._entry, self._write, answer)
+        elif self._entry.undo is not None:
             self._entry.undo()
-        if self._write is not None:
-            self._log.end(self._write, answer)
-
-    def receipt(self) -> Receipt:
-        """The receipt; raises what went wrong instead."""
-        match self._answer:
-            case Receipt() as receipt:
-                return receipt
-            case Refused() as refused:
-                raise _lost(self._log.thread_id, refused)
-            case BaseException() as error:
-                raise error
-        raise StateStoreError("A commit came back without an answer.")
+        self._log.numbering.release()
 
 
 def _lost(thread_id: str, refused: Refused) -> LeaseLostError | ThreadCancelledError:

@@ -158,11 +158,17 @@ class Write:
     audits: tuple[AuditRow, ...] = ()
     snapshot: bytes | None = field(default=None, repr=False)
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether an owner goes on and nothing else: the branch's row and its questions stay as they are."""
-        own = type(self.guard) is Holding and self.status is Status.RUNNING
-        return own and not (self.opens or self.closes or self.audits)
+
+@frozen_value
+class Append:
+    """The write of an owner that goes on and says nothing else: a record (and its snapshot) after `sequence`, the last that
+    it wrote, under the lease that it took with this epoch. The branch's row and questions stay as they are."""
+
+    no: int
+    epoch: int
+    sequence: int
+    record: bytes
+    snapshot: bytes | None = field(default=None, repr=False)
 
 
 @frozen_value
@@ -252,7 +258,7 @@ class StateStore(Protocol):
     def now_ms(self) -> int:
         """The store's clock, Unix milliseconds."""
 
-    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+    def commit(self, writes: Sequence[Write | Append]) -> list[Receipt | Refused]:
         """Make the writes durable and answer each in order. What is ready from several threads shares one transaction.
         A refused write leaves the others alone; an error raised means that nothing of this list was written."""
 

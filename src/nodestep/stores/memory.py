@@ -13,16 +13,14 @@ from itertools import islice
 from typing import NoReturn, Self
 
 from ..errors import StateStoreError, UnknownEventError
-from .answers import kept_answers
-from .base import Audited, Head, Listed, ListedBranch, Receipt, Record, Refused, Status, Stored, Write
+from .base import Append, Audited, Head, Listed, ListedBranch, Receipt, Record, Refused, Status, Stored, Write
 from .clock import SYSTEM_CLOCK, Clock
 from .memory_branch import Branch
 from .memory_threads import HeldThreads
+from .prepared import Prepared
 from .pruning import Cut
-from .questions import Opening, decoded
+from .questions import decoded
 from .standing import standing
-
-_NOTHING_OPENS = Opening(())
 
 
 class InMemoryStateStore:
@@ -54,14 +52,13 @@ class InMemoryStateStore:
         """The store's wall clock, Unix milliseconds."""
         return self._clock.wall_ms()
 
-    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+    def commit(self, writes: Sequence[Write | Append]) -> list[Receipt | Refused]:
         """Make the writes and answer each in order."""
         at_ms = self._clock.wall_ms()
-        openings = [Opening(write.opens) if write.opens else _NOTHING_OPENS for write in writes]
-        answers = [kept_answers(write.audits, at_ms) if write.audits else () for write in writes]
+        prepared = [write if isinstance(write, Append) else Prepared(write, at_ms) for write in writes]
         with self._lock:
             held = self._held()
-            return [held.write(*item, at_ms) for item in zip(writes, openings, answers, strict=True)]
+            return [held.append(write, at_ms) if isinstance(write, Append) else held.write(write) for write in prepared]
 
     def read(self, thread_id: str, branch_id: str, upto: int | None = None) -> Stored | None:
         """The branch at record `upto`, or `None` for an unknown branch. Raises UnknownEventError."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .answers import KeptAnswer
-from .base import Head, ListedBranch, Record, Status
+from .base import Head, ListedBranch, Receipt, Record, Status
 from .pruning import Cut
 from .questions import KeptQuestion
 
@@ -44,7 +44,15 @@ class Branch:
     @property
     def sequence(self) -> int:
         """The number of the last record."""
-        return self.before + len(self.records)
+        return self.records[-1].sequence if self.records else self.before
+
+    def append(self, at_ms: int, body: bytes, snapshot: bytes | None, pause: int | None = None) -> Receipt:
+        """Add a record, and the snapshot that stands for it."""
+        sequence = self.sequence + 1
+        self.records.append(Record(self.no, sequence, at_ms, body, pause))
+        if snapshot is not None:
+            self.snapshots.append((sequence, snapshot))
+        return Receipt(self.no, self.epoch, sequence, at_ms, pause)
 
     def lineage(self, last: int) -> Iterator[tuple[Branch, int]]:
         """This branch and its parents, youngest first, each with the last sequence that counts in it."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from .answers import KeptAnswer
-from .base import Fenced, ForkOf, Head, Holding, New, Receipt, Record, Refused, Status, Unchanged, Write
+from .base import Append, Fenced, ForkOf, Head, Holding, New, Receipt, Refused, Status, Unchanged, Write
 from .clock import Clock
 from .memory_branch import Branch
-from .questions import Opening
+from .prepared import Prepared
 
 Decision: TypeAlias = tuple[int, Branch, KeptAnswer]
 """A decision with its number and its branch."""
@@ -96,30 +96,36 @@ class HeldThreads:
             for number, _ in branch.answers:
                 del self._answers[number]
 
-    def write(self, write: Write, opening: Opening, answers: tuple[KeptAnswer, ...], at_ms: int) -> Receipt | Refused:
+    def append(self, write: Append, at_ms: int) -> Receipt | Refused:
+        """Let an owner go on, or refuse it and change nothing."""
+        branch = self._by_no.get(write.no)
+        if branch is None:
+            return Refused(None)
+        if (branch.epoch, branch.sequence) != (write.epoch, write.sequence) or branch.status is not Status.RUNNING:
+            return Refused(self.head(branch))
+        return branch.append(at_ms, write.record, write.snapshot)
+
+    def write(self, prepared: Prepared) -> Receipt | Refused:
         """Make one write, or refuse it and change nothing."""
+        write, at_ms = prepared.write, prepared.at_ms
         found = self.find(write.thread_id, write.branch_id)
         branch = self._begin(write, at_ms) if found is None else self._admit(write, found)
         if branch is None:
             return Refused(None if found is None else self.head(found))
-        if not write.goes_on:
-            branch.changed_at_ms = at_ms
+        branch.changed_at_ms = at_ms
         if not isinstance(write.guard, Holding):
             self._take_over(write, branch)
         branch.status = write.status
         pause = None
-        if opening.needs_number:
+        if prepared.opening.needs_number:
             self._last_pause = pause = self._last_pause + 1
-        sequence = branch.sequence + 1
-        branch.records.append(Record(branch.no, sequence, at_ms, write.record, pause))
-        if write.snapshot is not None:
-            branch.snapshots.append((sequence, write.snapshot))
-        self._ask(write, opening, branch, pause, at_ms)
-        for answer in answers:
+        receipt = branch.append(at_ms, write.record, write.snapshot, pause)
+        self._ask(prepared, branch, pause)
+        for answer in prepared.answers:
             self._last_answer += 1
             self._answers[self._last_answer] = branch, answer
             branch.answers.append((self._last_answer, answer))
-        return Receipt(branch.no, branch.epoch, sequence, at_ms, pause)
+        return receipt
 
     def _begin(self, write: Write, at_ms: int) -> Branch | None:
         """The branch that the write makes, or `None` where its guard asks for one that is there."""
@@ -165,13 +171,14 @@ class HeldThreads:
         if write.status is Status.RUNNING:
             branch.lease_until_ms = self._lease_end_ms()
 
-    def _ask(self, write: Write, opening: Opening, branch: Branch, pause: int | None, at_ms: int) -> None:
+    def _ask(self, prepared: Prepared, branch: Branch, pause: int | None) -> None:
         """Close and open questions."""
+        write = prepared.write
         if isinstance(write.guard, Fenced) and write.status is Status.CANCELLED:
             branch.questions.clear()
         for key in write.closes:
             branch.questions.pop(key, None)
-        for question in opening.kept(pause, at_ms):
+        for question in prepared.opening.kept(pause, prepared.at_ms):
             branch.questions[question.key] = question
         if branch.questions:
             self._asking[branch.no] = branch

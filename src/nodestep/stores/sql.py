@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 
 from ..errors import StoreBusyError
 from .auditing import answers
-from .base import Audited, Head, Holding, Listed, ListedBranch, Receipt, Record, Refused, Status, Stored, Write
+from .base import Append, Audited, Head, Listed, ListedBranch, Receipt, Record, Refused, Status, Stored, Write
 from .branch_listing import WantedThreads, listed_branches, threads
 from .branches import BranchRow
 from .clock import Clock
@@ -21,11 +21,12 @@ from .group import GroupCommit
 from .leases import Leases
 from .listing import Wanted, questions
 from .owner import this_process
+from .prepared import Prepared
 from .pruning import Cut
 from .reading import Reader
 from .rows import Counters
 from .sweeping import Sweeping, delete, prune
-from .writing import Prepared, Writer
+from .writing import Appending, Writer
 
 T = TypeVar("T")
 
@@ -33,26 +34,32 @@ T = TypeVar("T")
 class _Writes:
     """The writes of one commit call, and what came of them once they are durable."""
 
-    __slots__ = ("answers", "done", "writes")
+    __slots__ = ("answers", "done", "error", "writes")
 
-    def __init__(self, writes: list[Prepared]) -> None:
-        self.writes = writes
+    def __init__(self, writes: Sequence[Write | Append], at_ms: int) -> None:
+        self.writes = [
+            Appending(write, at_ms) if isinstance(write, Append) else Prepared(write, at_ms) for write in writes
+        ]
         self.answers: list[Receipt | Refused] = []
-        self.done = False
+        self.done = not writes
+        self.error: Exception | None = None
 
     def carry_out(self, writer: Writer) -> None:
-        self.answers = [writer.carry_out(write) for write in self.writes]
+        self.answers = [
+            writer.append(write) if isinstance(write, Appending) else writer.write(write) for write in self.writes
+        ]
 
 
 class _Renewal:
     """The leases of one renew call."""
 
-    __slots__ = ("answers", "done", "held")
+    __slots__ = ("answers", "done", "error", "held")
 
     def __init__(self, held: Sequence[tuple[int, int]]) -> None:
         self.held = held
         self.answers: list[bool] = []
-        self.done = False
+        self.done = not held
+        self.error: Exception | None = None
 
     def carry_out(self, writer: Writer) -> None:
         self.answers = [writer.renew(no, epoch) for no, epoch in self.held]
@@ -95,12 +102,10 @@ class SqlStateStore:
         """The store's wall clock, Unix milliseconds."""
         return self._clock.wall_ms()
 
-    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+    def commit(self, writes: Sequence[Write | Append]) -> list[Receipt | Refused]:
         """Make the writes durable and answer each in order."""
-        at_ms = self._clock.wall_ms()
-        job = _Writes([Prepared(write, at_ms) for write in writes])
-        if writes:
-            self._group.submit(job)
+        job = _Writes(writes, self._clock.wall_ms())
+        self._group.submit(job)
         return job.answers
 
     def read(self, thread_id: str, branch_id: str, upto: int | None = None) -> Stored | None:
@@ -187,13 +192,12 @@ class SqlStateStore:
     def renew(self, held: Sequence[tuple[int, int]]) -> list[bool]:
         """Extend the leases named by (branch no, epoch); says for each whether it is still held."""
         job = _Renewal(held)
-        if held:
-            self._group.submit(job)
+        self._group.submit(job)
         return job.answers
 
     def close(self) -> None:
         """Let go of the database. A closed store raises StateStoreError."""
-        with self._group.alone():
+        with self._group.lead:
             self._database.close()
 
     def __enter__(self) -> Self:
@@ -204,7 +208,7 @@ class SqlStateStore:
 
     def _change(self, work: Callable[[Connection], T]) -> T:
         """Run the work in a transaction of its own."""
-        with self._group.alone():
+        with self._group.lead:
             return self._database.write(work)
 
     def _sweep(self) -> None:
@@ -243,27 +247,25 @@ class SqlStateStore:
     def _append(self, job: _Writes) -> bool:
         """Carry out a write that is one statement without a transaction around it, and whose branch this store wrote
         last. False where it is none such, or is to be refused."""
-        if len(job.writes) != 1:
+        appending = job.writes[0]
+        if len(job.writes) > 1 or not isinstance(appending, Appending):
             return False
-        (prepared,) = job.writes
-        guard = prepared.write.guard
-        if prepared.append is None or prepared.write.snapshot is not None or not isinstance(guard, Holding):
+        write = appending.write
+        if write.snapshot is not None or self._ends.get(write.no) != (write.epoch, write.sequence):
             return False
-        if self._ends.get(guard.no) != (guard.epoch, guard.sequence):
+        if not self._database.write_one(self._queries.append_record, appending.row):
+            del self._ends[write.no]
             return False
-        if not self._database.write_one(self._queries.append_record, prepared.append):
-            del self._ends[guard.no]
-            return False
-        self._ends[guard.no] = (guard.epoch, guard.sequence + 1)
-        job.answers = [prepared.appended(guard)]
+        self._ends[write.no] = (write.epoch, write.sequence + 1)
+        job.answers = [appending.receipt()]
         job.done = True
         return True
 
     def _note_ends(self, job: _Writes) -> None:
-        for prepared, answer in zip(job.writes, job.answers, strict=True):
+        for write, answer in zip(job.writes, job.answers, strict=True):
             if not isinstance(answer, Receipt):
                 continue
-            if prepared.write.status is Status.RUNNING:
+            if isinstance(write, Appending) or write.write.status is Status.RUNNING:
                 self._ends[answer.no] = (answer.epoch, answer.sequence)
             else:
                 self._ends.pop(answer.no, None)

@@ -32,13 +32,13 @@ class SQLiteStateStore(SqlStateStore):
 
     def before_fork(self) -> None:
         """Finish what is running, and hold no file open."""
-        self._group.take_lead()
+        self._group.lead.acquire()
         self._file.hold()
 
     def after_fork_in_parent(self) -> None:
         """Go on."""
         self._file.go_on()
-        self._group.pass_on()
+        self._group.lead.release()
 
     def after_fork_in_child(self) -> None:
         """Go on as another process, with locks of its own."""

@@ -26,15 +26,18 @@ _IDLE_READERS: Final = 4
 
 
 class SQLiteConnection:
-    """A connection of apsw as `connection.py` describes it; errors are made typed by its database."""
+    """A connection of apsw as `connection.py` describes it; errors are made typed by its database. A reader holds `in_use`
+    while it reads."""
 
-    __slots__ = ("_cursor", "execute", "raw")
+    __slots__ = ("_cursor", "execute", "in_use", "is_open", "raw")
 
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
         self.execute = raw.execute
         # Statements without rows can share a cursor, which spares making one for each.
         self._cursor = raw.cursor()
+        self.in_use = threading.Lock()
+        self.is_open = True
 
     def rows(self, query: str, values: Values = ()) -> list[Row]:
         """All rows of a query."""
@@ -45,9 +48,27 @@ class SQLiteConnection:
         self._cursor.execute(query, values)
         return self.raw.changes()
 
+    def close(self) -> None:
+        """Let go of the file."""
+        self.is_open = False
+        with suppress(apsw.Error):
+            self.raw.close()
+
+    def tidy(self) -> None:
+        """End the transaction that an interrupted caller left open, if there is one."""
+        if self.raw.in_transaction:
+            self.roll_back()
+
+    def roll_back(self) -> None:
+        """End the transaction, if SQLite did not already: it does so itself after the worst errors."""
+        with suppress(apsw.Error):
+            if self.raw.in_transaction:
+                self.execute("ROLLBACK")
+
 
 class SQLiteFile:
-    """The database in one file. `busy_s` is how long a writer waits for the lock of another process."""
+    """The database in one file. `busy_s` is how long a writer waits for the lock of another process. Every lock is held by
+    a `with`, so none stays taken where a caller is interrupted."""
 
     def __init__(self, path: str, *, busy_s: float) -> None:
         self._path = path
@@ -56,8 +77,8 @@ class SQLiteFile:
         self._closed = False
         self._writer: SQLiteConnection | None = None
         self._readers: list[SQLiteConnection] = []
-        self._reading = 0
-        self._pool = threading.Condition()
+        self._idle: list[SQLiteConnection] = []
+        self._opening = threading.Lock()
         make_file(path)
         self._writer = self._open(read_only=False)
 
@@ -70,12 +91,13 @@ class SQLiteFile:
         """Run the work in one transaction."""
         connection = self._writing()
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.tidy()
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 result = work(connection)
                 connection.execute("COMMIT")
             except BaseException:
-                _roll_back(connection)
+                connection.roll_back()
                 raise
         except _DRIVER_ERRORS as error:
             raise self._typed(error, connection) from error
@@ -85,48 +107,50 @@ class SQLiteFile:
         """Run one statement as a transaction of its own."""
         connection = self._writer or self._writing()
         try:
+            connection.tidy()
             return connection.change(query, values)
         except _DRIVER_ERRORS as error:
-            _roll_back(connection)
+            connection.roll_back()
             raise self._typed(error, connection) from error
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run the work in one read transaction."""
-        connection = self._take_reader()
-        try:
-            connection.execute("BEGIN")
-            try:
-                return work(connection)
-            finally:
-                _roll_back(connection)
-        except _DRIVER_ERRORS as error:
-            raise self._typed(error, connection) from error
-        finally:
-            self._give_back(connection)
+        while True:
+            connection = self._reader()
+            with connection.in_use:
+                if connection.is_open:
+                    try:
+                        return self._look(connection, work)
+                    finally:
+                        self._give_back(connection)
 
     def close(self) -> None:
         """Close every connection; the last one of all processes also tidies the file. Nobody may write meanwhile."""
         self._closed = True
-        self.hold()
-        self.go_on()
+        with self._opening:
+            self._let_go()
 
     def hold(self) -> None:
         """Close every connection once nobody reads, and let no new reader in until `go_on`. Nobody may write meanwhile."""
-        self._pool.acquire()
-        self._pool.wait_for(lambda: self._reading == 0)
-        connections = [*self._readers, *([self._writer] if self._writer else [])]
-        self._readers, self._writer = [], None
-        for connection in connections:
-            with suppress(apsw.Error):
-                connection.raw.close()
+        self._opening.acquire()
+        self._let_go()
 
     def go_on(self) -> None:
         """Let readers in again; connections are opened as they are needed."""
-        self._pool.release()
+        self._opening.release()
 
     def begin_anew(self) -> None:
         """In a forked child, after `hold` in its parent: the locks are the parent's."""
-        self._pool = threading.Condition()
+        self._opening = threading.Lock()
+
+    def _let_go(self) -> None:
+        for reader in tuple(self._readers):
+            with reader.in_use:
+                reader.close()
+        self._readers, self._idle = [], []
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
     def _writing(self) -> SQLiteConnection:
         if self._closed:
@@ -135,28 +159,34 @@ class SQLiteFile:
             self._writer = self._open(read_only=False)
         return self._writer
 
-    def _take_reader(self) -> SQLiteConnection:
-        with self._pool:
+    def _reader(self) -> SQLiteConnection:
+        """A connection to read with, which may have been closed meanwhile."""
+        with suppress(IndexError):
+            return self._idle.pop()
+        with self._opening:
             if self._closed:
                 raise closed(self._path)
-            self._reading += 1
-            if self._readers:
-                return self._readers.pop()
-        try:
-            return self._open(read_only=True)
-        except BaseException:
-            self._give_back(None)
-            raise
+            connection = self._open(read_only=True)
+            self._readers.append(connection)
+            return connection
 
-    def _give_back(self, connection: SQLiteConnection | None) -> None:
-        with self._pool:
-            self._reading -= 1
-            keep = connection is not None and len(self._readers) < _IDLE_READERS
-            if keep and connection is not None:
-                self._readers.append(connection)
-            self._pool.notify_all()
-        if connection is not None and not keep:
-            connection.raw.close()
+    def _look(self, connection: SQLiteConnection, work: Callable[[Connection], T]) -> T:
+        try:
+            connection.tidy()
+            try:
+                connection.execute("BEGIN")
+                return work(connection)
+            finally:
+                connection.roll_back()
+        except _DRIVER_ERRORS as error:
+            raise self._typed(error, connection) from error
+
+    def _give_back(self, connection: SQLiteConnection) -> None:
+        if len(self._idle) < _IDLE_READERS:
+            self._idle.append(connection)
+        else:
+            self._readers.remove(connection)
+            connection.close()
 
     def _open(self, *, read_only: bool) -> SQLiteConnection:
         raw = None
@@ -182,10 +212,3 @@ class SQLiteFile:
             return typed(error, self._path, connection.raw.system_errno)
         except apsw.Error:
             return typed(error, self._path)
-
-
-def _roll_back(connection: SQLiteConnection) -> None:
-    """End the transaction, if SQLite did not already: it does so itself after the worst errors."""
-    with suppress(apsw.Error):
-        if connection.raw.in_transaction:
-            connection.execute("ROLLBACK")

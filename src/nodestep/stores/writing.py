@@ -1,69 +1,41 @@
 """One write inside a transaction: its guard against the branch as it is, then its rows.
 
-A write of an owner that goes on (`Holding`, still running, no questions and no answers) is one statement that checks and
-appends; all others read the branch first and write its row anew.
+The write of an owner that goes on is one statement that checks and appends; all others read the branch first and write its
+row anew.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from .answers import kept_answers
-from .base import Fenced, ForkOf, Holding, New, QuestionRow, Receipt, Refused, Status, Unchanged, Write
+from .base import Append, Fenced, ForkOf, Holding, New, Receipt, Refused, Status, Unchanged, Write
 from .branches import BranchRow, Change
 from .connection import Connection
 from .leases import Leases
+from .prepared import Prepared, check_record
 from .queries import Queries
 from .question_rows import question_columns
-from .questions import Opening
 from .reading import Reader
-from .rows import (
-    Counters,
-    answer_columns,
-    body_checksum,
-    record_checksum,
-    row_id,
-)
+from .rows import Counters, answer_columns, body_checksum, record_checksum, row_id
 
-_NO_OPENS: Final[tuple[QuestionRow, ...]] = ()
-_NOTHING: Final = Opening(_NO_OPENS)
 _UNCOUNTED: Final = Counters("", 0, 0, 0)
 
 
-class Append(NamedTuple):
-    """The values of the query `append_record`, in its order."""
+class Appending:
+    """The write of an owner that goes on, as the values of the query `append_record`. Raises TypeError if malformed."""
 
-    id: int
-    at_ms: int
-    checksum: int
-    body: bytes
-    no: int
-    epoch: int
+    __slots__ = ("row", "write")
 
-
-class Prepared:
-    """A write with all that can be made of it before any lock is taken. Raises TypeError or ValueError if malformed."""
-
-    __slots__ = ("answers", "append", "at_ms", "opening", "write")
-
-    def __init__(self, write: Write, at_ms: int) -> None:
+    def __init__(self, write: Append, at_ms: int) -> None:
+        check_record(write)
+        id, record = row_id(write.no, write.sequence + 1), write.record
         self.write = write
-        self.at_ms = at_ms
-        self.opening = Opening(write.opens) if write.opens else _NOTHING
-        self.answers = kept_answers(write.audits, at_ms) if write.audits else ()
-        self.append: Append | None = None
-        """For a write that is this one statement (and its snapshot)."""
-        guard = write.guard
-        if type(guard) is Holding and write.goes_on:
-            id = row_id(guard.no, guard.sequence + 1)
-            sum = record_checksum(id, at_ms, None, write.record)
-            self.append = Append(id, at_ms, sum, write.record, guard.no, guard.epoch)
-        elif type(write.record) is not bytes:
-            raise TypeError(f"a record is bytes, not {type(write.record).__name__}")
+        self.row = (id, at_ms, record_checksum(id, at_ms, None, record), record, write.no, write.epoch)
 
-    def appended(self, guard: Holding) -> Receipt:
-        """The answer to a write that was one statement."""
-        return Receipt(guard.no, guard.epoch, guard.sequence + 1, self.at_ms)
+    def receipt(self) -> Receipt:
+        """The answer once it is written."""
+        write = self.write
+        return Receipt(write.no, write.epoch, write.sequence + 1, self.row[1])
 
 
 class Writer:
@@ -76,26 +48,25 @@ class Writer:
         self._leases = leases
         self._reader = Reader(connection, queries)
 
-    def carry_out(self, prepared: Prepared) -> Receipt | Refused:
+    def append(self, appending: Appending) -> Receipt | Refused:
+        """Let an owner go on, or refuse it and write nothing."""
+        id = appending.row[0]
+        before = self._rows(self._queries.has_record, (id - 1,))
+        if not before or self._change(self._queries.append_record, appending.row) != 1:
+            return self._refused(self._reader.branch_by_no(appending.write.no))
+        self._add_snapshot(id, appending.write.snapshot)
+        return appending.receipt()
+
+    def write(self, prepared: Prepared) -> Receipt | Refused:
         """Write it, or refuse it and write nothing."""
         write = prepared.write
-        if prepared.append is not None and isinstance(write.guard, Holding):
-            if not self._append(prepared.append):
-                return self._refused(self._reader.branch(write.thread_id, write.branch_id))
-            receipt = prepared.appended(write.guard)
-            self._add_snapshot(write, receipt)
-            return receipt
         found = self._reader.branch(write.thread_id, write.branch_id)
         branch = self._begin(prepared) if found is None else self._admit(write, found)
-        return self._refused(found) if branch is None else self._write(prepared, branch, is_new=found is None)
+        return self._refused(found) if branch is None else self._carry_out(prepared, branch, is_new=found is None)
 
     def renew(self, no: int, epoch: int) -> bool:
         """Extend a lease, if it is still held with this epoch."""
         return self._change(self._queries.extend_lease, (no, epoch, self._leases.end_ms())) == 1
-
-    def _append(self, append: Append) -> bool:
-        before = self._rows(self._queries.has_record, (append.id - 1,))
-        return bool(before) and self._change(self._queries.append_record, append) == 1
 
     def _refused(self, branch: BranchRow | None) -> Refused:
         if branch is None:
@@ -132,7 +103,7 @@ class Writer:
         same = (branch.no, branch.epoch, branch.sequence) == (no, epoch, sequence)
         return branch if free and same else None
 
-    def _write(self, prepared: Prepared, branch: BranchRow, is_new: bool) -> Receipt:
+    def _carry_out(self, prepared: Prepared, branch: BranchRow, is_new: bool) -> Receipt:
         write, at_ms = prepared.write, prepared.at_ms
         given = self._count(is_new, prepared.opening.needs_number, len(prepared.answers))
         pause = given.pause if prepared.opening.needs_number else None
@@ -150,9 +121,8 @@ class Writer:
         id = row_id(after.no, after.sequence)
         sum = record_checksum(id, at_ms, pause, write.record)
         self._change(self._queries.add_record, (id, at_ms, pause, sum, write.record))
-        receipt = Receipt(after.no, after.epoch, after.sequence, at_ms, pause)
-        self._add_snapshot(write, receipt)
-        return receipt
+        self._add_snapshot(id, write.snapshot)
+        return Receipt(after.no, after.epoch, after.sequence, at_ms, pause)
 
     def _write_questions(self, prepared: Prepared, branch: BranchRow, pause: int | None) -> int:
         """Close and open questions; says how many are open then."""
@@ -181,10 +151,9 @@ class Writer:
             owner, until_ms = None, 0
         return Change(write.status, epoch, open_questions, len(prepared.answers), prepared.at_ms, owner, until_ms)
 
-    def _add_snapshot(self, write: Write, receipt: Receipt) -> None:
-        if write.snapshot is not None:
-            id = row_id(receipt.no, receipt.sequence)
-            self._change(self._queries.add_snapshot, (id, body_checksum(write.snapshot, id), write.snapshot))
+    def _add_snapshot(self, id: int, snapshot: bytes | None) -> None:
+        if snapshot is not None:
+            self._change(self._queries.add_snapshot, (id, body_checksum(snapshot, id), snapshot))
 
     def _count(self, branch: bool, pause: bool, answers: int) -> Counters:
         """The counters after a write that makes a branch, a pause and so many answers, or not."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from ..errors import StateStoreError
-from ..stores.base import Head, Receipt, Refused, StateStore, Write
+from ..stores.base import Append, Head, Receipt, Refused, StateStore, Write
 from ..threads import Threads
 
 P = ParamSpec("P")
@@ -68,7 +68,7 @@ class DyingStore(Threads):
         """As the store says."""
         return self.store.now_ms()
 
-    def commit(self, writes: Sequence[Write]) -> list[Receipt | Refused]:
+    def commit(self, writes: Sequence[Write | Append]) -> list[Receipt | Refused]:
         """One write, unless the list is empty."""
         return self._write(self.store.commit, writes) if writes else self.store.commit(writes)
 

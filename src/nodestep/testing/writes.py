@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..stores.base import (
+    Append,
     ForkOf,
     Head,
     Holding,
@@ -25,22 +26,28 @@ def question(key: str = "ask:ok", **fields: Any) -> QuestionRow:
     return QuestionRow(key, key.rpartition(":")[2], "ask", "ask", fields.pop("payload", key), **fields)
 
 
-def write(guard: Any, status: Status = Status.RUNNING, thread: str = "t", branch: str = "main", **rest: Any) -> Write:
-    return Write(thread, branch, guard, status, rest.pop("record", b"[]"), **rest)
+def write(
+    guard: Any, status: Status = Status.RUNNING, thread: str = "t", branch: str = "main", **rest: Any
+) -> Write | Append:
+    """An `Append` where an owner goes on and says nothing else."""
+    record = rest.pop("record", b"[]")
+    if isinstance(guard, Holding) and status is Status.RUNNING and not rest.keys() - {"snapshot"}:
+        return Append(guard.no, guard.epoch, guard.sequence, record, **rest)
+    return Write(thread, branch, guard, status, record, **rest)
 
 
-def one(store: StateStore, item: Write) -> Receipt | Refused:
+def one(store: StateStore, item: Write | Append) -> Receipt | Refused:
     (answer,) = store.commit([item])
     return answer
 
 
-def done(store: StateStore, item: Write) -> Receipt:
+def done(store: StateStore, item: Write | Append) -> Receipt:
     answer = one(store, item)
     assert isinstance(answer, Receipt), answer
     return answer
 
 
-def refused(store: StateStore, item: Write) -> Refused:
+def refused(store: StateStore, item: Write | Append) -> Refused:
     answer = one(store, item)
     assert isinstance(answer, Refused), answer
     return answer

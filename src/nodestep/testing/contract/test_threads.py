@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from ...stores.base import AuditRow, Fenced, ForkOf, New, Receipt, Refused, StateStore, Status, Write
+from ...stores.base import Append, AuditRow, Fenced, ForkOf, New, Receipt, Refused, StateStore, Status, Write
 from ..writes import begin, bodies, done, go_on, holding, one, pause, question, seen, unchanged, write
 
 THREADS = 8
@@ -25,7 +25,7 @@ def together(work: Callable[[int], object]) -> list[object]:
         return list(pool.map(run, range(THREADS)))
 
 
-def one_of(store: StateStore, item: Write, _: int) -> Receipt | Refused:
+def one_of(store: StateStore, item: Write | Append, _: int) -> Receipt | Refused:
     return one(store, item)
 
 
