@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Generator
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -50,20 +51,20 @@ class Stops:
 
 
 class Slow:
-    """A store whose commits are made in a thread of the pool, and may be held back there."""
+    """A store whose commits are made in a thread of their own, and may be held back there."""
 
     instant = False
 
     def __init__(self, store: Any) -> None:
         self.store = store
-        self.commits = 0
         self.hold: threading.Event | None = None
+        self.on_commit: Callable[[], object] = lambda: None
 
     def commit(self, writes: Any) -> Any:
         if self.hold is not None:
             assert self.hold.wait(PATIENCE_S)
         answers = self.store.commit(writes)
-        self.commits += 1
+        self.on_commit()
         return answers
 
     def __getattr__(self, name: str) -> Any:
@@ -110,16 +111,13 @@ class Cancelling:
             self.store.hold = self.stops.thrown
             self.task.cancel()
         else:
-            self._watch(number, self.store.commits)
+            self.store.on_commit = partial(asyncio.get_running_loop().call_soon_threadsafe, self._after_commit, number)
 
-    def _watch(self, number: int, commits: int) -> None:
-        """Cancel as soon as there was a commit, before the run has heard of it."""
-        if self.stops.number != number or self.task.done():
-            return
-        if self.store.commits > commits:
+    def _after_commit(self, number: int) -> None:
+        """Before the run hears of the commit that it waits for."""
+        self.store.on_commit = lambda: None
+        if self.stops.number == number:
             self.task.cancel()
-        else:
-            asyncio.get_running_loop().call_soon(self._watch, number, commits)
 
 
 @pytest.mark.parametrize("again", [0, 1, 2], ids=["once", "at the next wait too", "at the one after it too"])
@@ -137,4 +135,4 @@ def test_a_run_that_is_cancelled_at_any_of_its_awaits_can_be_continued(shape, mo
         broken += len(life.before)
         if cancelling.waits < at:
             break
-    assert broken >= 5
+    assert broken >= 3

@@ -21,7 +21,6 @@ def test_a_run_that_is_interrupted_at_any_line_can_be_continued(shape, nursery, 
     nursery.child(interrupted, str(quick), shape, places, LOCKS, True)
 
 
-@pytest.mark.xfail(reason="bug: an interrupt between taking a lock and the block that gives it back leaves it taken")
 def test_a_run_that_is_interrupted_while_it_takes_a_lock_can_be_continued(nursery, quick):
     lines = count(quick / "count", "chain", LOCKS)
     nursery.child(interrupted, str(quick), "chain", list(range(1, lines)), LOCKS, False)

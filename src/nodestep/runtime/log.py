@@ -78,15 +78,18 @@ class RunLog:
         """Commit and wait for it."""
         self.settle()
         with self.numbering:
-            try:
-                write = self.numbered(entry)
-                (answer,) = self.store.commit([write])
-            except BaseException:
-                if entry.undo is not None:
-                    entry.undo()
-                raise
-            self.take(entry, write, answer)
-        return self._receipt(answer)
+            return self._receipt(self._commit(entry))
+
+    def _commit(self, entry: Entry) -> Receipt | Refused:
+        try:
+            write = self.numbered(entry)
+            (answer,) = self.store.commit([write])
+        except BaseException:
+            if entry.undo is not None:
+                entry.undo()
+            raise
+        self.take(entry, write, answer)
+        return answer
 
     async def awrite(self, make: Callable[[], Entry | None]) -> Receipt | None:
         """The same without blocking the event loop. `make` is asked for the entry when its turn has come, so that what is

@@ -64,10 +64,12 @@ class GroupCommit(Generic[J]):
         with self.lead:
             self._gathering = _Group()
             group.begun = True
-            jobs = list(group.jobs)
-            try:
-                self._execute(jobs)
-            except Exception as error:
-                for job in jobs:
-                    job.error = error
-                raise
+            self._execute_all(list(group.jobs))
+
+    def _execute_all(self, jobs: list[J]) -> None:
+        try:
+            self._execute(jobs)
+        except Exception as error:
+            for job in jobs:
+                job.error = error
+            raise

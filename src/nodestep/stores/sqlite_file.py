@@ -119,10 +119,7 @@ class SQLiteFile:
             connection = self._reader()
             with connection.in_use:
                 if connection.is_open:
-                    try:
-                        return self._look(connection, work)
-                    finally:
-                        self._give_back(connection)
+                    return self._look(connection, work)
 
     def close(self) -> None:
         """Close every connection; the last one of all processes also tidies the file. Nobody may write meanwhile."""
@@ -178,6 +175,7 @@ class SQLiteFile:
                 return work(connection)
             finally:
                 connection.roll_back()
+                self._give_back(connection)
         except _DRIVER_ERRORS as error:
             raise self._typed(error, connection) from error
 
