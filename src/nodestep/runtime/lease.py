@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from weakref import WeakKeyDictionary, ref
 
@@ -23,33 +24,34 @@ class Leases:
 
     def begin_anew(self) -> None:
         """As if it had just been made: the child of a fork holds no lease, and has no thread that renews one."""
-        self._changed = threading.Condition()
+        self._changing = threading.Lock()
         self._held: dict[Held, Callable[[], None]] = {}
         self._thread: threading.Thread | None = None
 
     def hold(self, lease: Held, on_lost: Callable[[], None]) -> None:
         """Renew this lease from now on, every third of its length."""
-        with self._changed:
+        with self._changing:
             self._held[lease] = on_lost
             if self._thread is None:
                 store = self._store()
                 assert store is not None
-                self._thread = threading.Thread(target=self._renew, args=(store,), name="nodestep-lease", daemon=True)
+                every_s = store.lease_s / 3
+                self._thread = threading.Thread(target=self._renew, args=(every_s,), name="nodestep-lease", daemon=True)
                 self._thread.start()
 
     def release(self, lease: Held) -> None:
         """Renew it no longer."""
-        with self._changed:
+        with self._changing:
             self._held.pop(lease, None)
-            if not self._held:
-                self._changed.notify()
 
-    def _renew(self, store: StateStore) -> None:
-        """Until a round finds no lease held; so a store that nothing runs on is not kept alive for long."""
+    def _renew(self, every_s: float) -> None:
+        """Until a round finds no lease held, so that runs that follow one another share a thread. Between rounds it does
+        not keep the store alive."""
         while True:
-            with self._changed:
-                self._changed.wait(store.lease_s / 3)
-                if not self._held:
+            time.sleep(every_s)
+            store = self._store()
+            with self._changing:
+                if not self._held or store is None:
                     self._thread = None
                     return
                 held = list(self._held)
@@ -57,13 +59,14 @@ class Leases:
                 still = store.renew(held)
             except StateStoreError:
                 # The next round tries again; a lease that ends meanwhile is found lost at the next write.
-                continue
+                still = [True] * len(held)
             for lease, kept in zip(held, still, strict=True):
                 if not kept:
-                    with self._changed:
+                    with self._changing:
                         on_lost = self._held.pop(lease, None)
                     if on_lost is not None:
                         on_lost()
+            del store
 
 
 _leases: WeakKeyDictionary[StateStore, Leases] = WeakKeyDictionary()
