@@ -190,6 +190,16 @@ class InvalidUpdateError(StateUpdateError):
         self.nodes = tuple(nodes)
         self.superstep = superstep
 
+    @classmethod
+    def shared(cls, field: str, node: str, writer: str, superstep: int) -> InvalidUpdateError:
+        """The same for a write to a field that the graph inside a node works on."""
+        error = cls(field, (node, writer), superstep)
+        error.args = (
+            f"Field {field!r} is shared with the graph inside {node!r}, which is at work on it, so {writer} cannot write it "
+            "now. Nothing was written. Let the graph come to its end first, or fork the thread at an event before it.",
+        )
+        return error
+
 
 class StateStoreError(NodestepError):
     """The store, or a value that cannot be stored."""

@@ -57,7 +57,9 @@ class Threads:
         state_store: StateStore | None = None,
     ) -> JsonObject:
         """The state as JSON values, now or at the event with the id `at`. It needs neither the graph nor its types; a
-        field that the state type no longer has is still there. Raises UnknownEventError for an unknown or pruned event.
+        field that the state type no longer has is still there. `"<event>/<path>"` (a `nested_checkpoint_id`) is the state
+        of the graph that was at work inside a task then. Raises UnknownEventError for an unknown or pruned event, and for
+        a path where no graph was.
         """
         store = self._store_for(state_store)
         return await ask(store, lambda: past.load(store, thread_id, branch_id, at))

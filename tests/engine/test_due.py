@@ -44,7 +44,7 @@ def test_tasks_come_in_scheduling_order_frame_by_frame():
     position = Position({ROOT: outer, "b": inner}, {"b/c:q": Listing(1, 0)})
     found = [(due.path, due.task.id, due.wait, due.keys) for due in due_tasks(position, NOW_MS)]
     assert found == [
-        ("", "b", Wait.DUE, ()),
+        ("", "b", Wait.INSIDE, ()),
         ("", "a", Wait.DUE, ()),
         ("", "a[1]", Wait.DUE, ()),
         ("b", "c", Wait.ASKS, ("b/c:q",)),

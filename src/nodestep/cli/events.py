@@ -10,7 +10,7 @@ from ..engine.replay import Checkpoint, record_from_bytes
 from ..engine.tell import tell
 from ..errors import UnknownThreadError
 from ..model.event import HistoryEvent
-from ..model.ids import event_id
+from ..model.ids import event_id, frame_path
 from ..people.listing import check_limit
 from ..people.reading import load_branch, sequence_of
 from ..stores.base import Record, StateStore
@@ -102,6 +102,7 @@ def event_to_json(event: HistoryEvent) -> dict[str, Any]:
         "sequence": event.sequence,
         "type": event.type,
         "node": event.node,
+        "path": event.path,
         "data": event.data,
         "error_type": event.error_type,
         "message": event.message,
@@ -112,16 +113,17 @@ def event_to_json(event: HistoryEvent) -> dict[str, Any]:
 def detail(event: HistoryEvent) -> str:
     """What an event says beside its type, on one safe line."""
     data: Mapping[str, Any] = event.data if isinstance(event.data, dict) else {}
-    node = "" if event.node is None else name(event.node)
+    node = "" if event.node is None else name(frame_path(event.path, event.node))
+    inside = f"{name(event.path)}: " if event.path else ""
     match event.type:
         case "run_started":
             return "goes on" if "continued" in data else f"input {_fields(data.get('input', {}))}"
         case "superstep_started":
-            return f"superstep {data['superstep']}: {_names(data['tasks'])}"
+            return f"{inside}superstep {data['superstep']}: {_names(data['tasks'])}"
         case "node_completed":
             return f"{node} wrote {_fields(data)}"
         case "superstep_completed":
-            return f"superstep {data['superstep']}, next: {_names(data['next'])}"
+            return f"{inside}superstep {data['superstep']}, next: {_names(data['next'])}"
         case "superstep_failed":
             return f"{node}{': ' if node else ''}{shown(f'{event.error_type}: {event.message}')}"
         case "interrupted":

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..model.ids import interrupt_key
+from ..model.ids import frame_path, interrupt_key
 from ..model.outcome import Done, Failed
 from ..model.position import ROOT, Frame, Position, Task
 from .answer import open_and_expired
 
 
 class Wait(StrEnum):
-    """`DUE` runs next, `ASKS` waits for an answer, `FAILED` runs again when the thread goes on, `DONE` waits for the
-    others of its superstep."""
+    """`DUE` runs next, `ASKS` waits for an answer, `INSIDE` for an answer to the graph inside it, `FAILED` runs again when
+    the thread goes on, `DONE` waits for the others of its superstep."""
 
     DUE = "due"
     ASKS = "asks"
+    INSIDE = "inside"
     FAILED = "failed"
     DONE = "done"
 
@@ -35,7 +36,8 @@ class DueTask:
 def due_tasks(position: Position, now_ms: int) -> tuple[DueTask, ...]:
     """The tasks of every frame in scheduling order. A question whose deadline has passed is waited for no longer."""
     waits_for, _ = open_and_expired(position, now_ms)
-    return tuple(due for path, frame in position.frames.items() for due in _due_in(path, frame, frozenset(waits_for)))
+    frames = sorted(position.frames.items(), key=lambda item: item[0].split("/"))
+    return tuple(due for path, frame in frames for due in _due_in(path, frame, frozenset(waits_for)))
 
 
 def _due_in(path: str, frame: Frame, waits_for: frozenset[str]) -> Iterator[DueTask]:
@@ -48,6 +50,9 @@ def _due_in(path: str, frame: Frame, waits_for: frozenset[str]) -> Iterator[DueT
                 wait = Wait.DONE
             case Failed():
                 wait = Wait.FAILED
+            case _ if keys:
+                wait = Wait.ASKS
             case _:
-                wait = Wait.ASKS if keys else Wait.DUE
+                inner = f"{frame_path(path, task.id)}/"
+                wait = Wait.INSIDE if any(key.startswith(inner) for key in waits_for) else Wait.DUE
         yield DueTask(task, wait, keys, path)

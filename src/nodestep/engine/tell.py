@@ -12,6 +12,7 @@ from ..model.event import (
     Expired,
     Fact,
     Forked,
+    FrameOpened,
     HistoryEvent,
     Paused,
     RunCompleted,
@@ -22,10 +23,10 @@ from ..model.event import (
     TaskRecorded,
     instant,
 )
-from ..model.ids import event_id, interrupt_key
+from ..model.ids import event_id, interrupt_key, is_within
 from ..model.json import Json
-from ..model.outcome import Done
-from ..model.position import Frame, Position
+from ..model.outcome import Done, Failed
+from ..model.position import ROOT, Frame, Position
 from .replay import Checkpoint
 
 
@@ -37,6 +38,7 @@ class Told(NamedTuple):
     data: Json = None
     error_type: str | None = None
     message: str | None = None
+    path: str = ROOT
 
 
 def tell(
@@ -70,6 +72,7 @@ def tell(
             event.data,
             event.error_type,
             event.message,
+            event.path,
         )
         for part, event in enumerate(told)
     ]
@@ -85,41 +88,49 @@ def _tell(fact: Fact, position: Position, pause: int | None) -> Iterator[Told]:
             yield Told("answered", data={"answers": dict(answers), "by": by, "note": note, "source": source})
         case Expired(keys):
             yield Told("expired", data={"questions": list(keys)})
-        case StateUpdated(patch):
-            yield Told("state_updated", data=patch)
+        case StateUpdated(patch, path):
+            yield Told("state_updated", data=patch, path=path)
         case Cancelled(reason):
             yield Told("cancelled", message=reason)
         case Forked(origin):
             yield Told("forked", data={"from": origin})
+        case FrameOpened(path):
+            yield from _superstep_start(position, position.outer_of(path))
         case TaskRecorded(task, outcome, path):
             frame = position.frames[path]
-            yield from _superstep_start(frame)
+            yield from _superstep_start(position, path)
             for id, reason in outcome.rejected.items():
-                key = interrupt_key(path, task, id)
-                yield Told("answer_rejected", _node_of(frame, task), {"question": key}, message=reason)
+                asked = {"question": interrupt_key(path, task, id)}
+                yield Told("answer_rejected", _node_of(frame, task), asked, message=reason, path=path)
             if isinstance(outcome, Done):
-                yield Told("node_completed", _node_of(frame, task), outcome.patch)
+                yield Told("node_completed", _node_of(frame, task), outcome.patch, path=path)
         case SuperstepCompleted(due, patch, _, path):
             frame = position.frames[path]
-            yield from _superstep_start(frame)
+            yield from _superstep_start(position, path)
             if len(frame.due) == 1 and not isinstance(frame.work_of(frame.due[0].id).outcome, Done):
-                yield Told("node_completed", frame.due[0].node, patch)
-            yield Told("superstep_completed", data={"superstep": frame.superstep, "next": [task.id for task in due]})
+                yield Told("node_completed", frame.due[0].node, patch, path=path)
+            data = {"superstep": frame.superstep, "next": [task.id for task in due]}
+            yield Told("superstep_completed", data=data, path=path)
         case Paused():
             yield _interrupted(position, pause)
-        case RunFailed(error_type, message, node, _):
+        case RunFailed(error_type, message):
             if pause is not None:
                 yield _interrupted(position, pause)
-            yield Told("superstep_failed", node, None, error_type, message)
+            path, node = _failed_at(position, fact)
+            yield Told("superstep_failed", node, None, error_type, message, path)
         case RunCompleted():
             yield Told("run_completed")
         case _:
             return
 
 
-def _superstep_start(frame: Frame) -> Iterator[Told]:
-    if all(work.outcome is None for work in frame.work.values()):
-        yield Told("superstep_started", data={"superstep": frame.superstep, "tasks": [task.id for task in frame.due]})
+def _superstep_start(position: Position, path: str) -> Iterator[Told]:
+    """The start of a frame's superstep, with the first thing that is recorded of it: an outcome, or a frame inside it."""
+    frame = position.frames[path]
+    begun = any(work.outcome is not None for work in frame.work.values())
+    if not begun and not any(inner != path and is_within(inner, path) for inner in position.frames):
+        data = {"superstep": frame.superstep, "tasks": [task.id for task in frame.due]}
+        yield Told("superstep_started", data=data, path=path)
 
 
 def _node_of(frame: Frame, task_id: str) -> str | None:
@@ -128,6 +139,21 @@ def _node_of(frame: Frame, task_id: str) -> str | None:
 
 def _interrupted(position: Position, pause: int | None) -> Told:
     asked = position.asked()
-    nodes = {found.task.node for found in asked.values()}
+    nodes = {(found.path, found.task.node) for found in asked.values()}
     data = {"pause": pause, "questions": {key: found.question.payload for key, found in asked.items()}}
-    return Told("interrupted", nodes.pop() if len(nodes) == 1 else None, data)
+    path, node = nodes.pop() if len(nodes) == 1 else (ROOT, None)
+    return Told("interrupted", node, data, path=path)
+
+
+def _failed_at(position: Position, failure: RunFailed) -> tuple[str, str | None]:
+    """The frame and the node that an error comes from: the innermost that failed with it."""
+    failed = [
+        (path, task)
+        for path, frame in position.frames.items()
+        for task in frame.due
+        if isinstance(outcome := frame.work_of(task.id).outcome, Failed)
+        and (outcome.error_type, outcome.message) == (failure.error_type, failure.message)
+    ]
+    outer = next((task.id for path, task in failed if path == ROOT and task.node == failure.node), None)
+    inside = [(path, task.node) for path, task in failed if outer is not None and path and is_within(path, outer)]
+    return max(inside, key=lambda at: at[0].count("/"), default=(ROOT, failure.node))

@@ -344,7 +344,8 @@ def instant(at_ms: int) -> datetime:
 class HistoryEvent:
     """One event of a branch, as users read it. `sequence` numbers the commits of the branch from 1; events of one commit
     share it. `type` is one of `run_started, superstep_started, node_completed, interrupted, answered, answer_rejected,
-    expired, superstep_completed, superstep_failed, run_completed, state_updated, forked, cancelled`."""
+    expired, superstep_completed, superstep_failed, run_completed, state_updated, forked, cancelled`. `path` is that of the
+    graph inside a task that the event is of, such as `"review/legal"`, and empty for the thread's own graph."""
 
     id: str
     thread_id: str
@@ -356,6 +357,7 @@ class HistoryEvent:
     data: Any = None
     error_type: str | None = None
     message: str | None = None
+    path: str = ROOT
 
 
 @dataclass(frozen=True, slots=True)

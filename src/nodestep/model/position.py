@@ -155,6 +155,14 @@ class Position:
     def with_frame(self, path: str, frame: Frame) -> Position:
         return replace(self, frames={**self.frames, path: frame})
 
+    def outer_of(self, path: str) -> str:
+        """The path of the frame around an inner one."""
+        while path:
+            path = path.rpartition("/")[0]
+            if path in self.frames:
+                return path
+        return ROOT
+
     def without(self, path: str) -> Position:
         """The position without a frame, those inside it, and their questions."""
         gone = [inner for inner in self.frames if is_within(inner, path)]

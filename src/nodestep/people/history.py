@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..engine.replay import Checkpoint
-from ..errors import ThreadBusyError, UnknownThreadError
+from ..errors import ThreadBusyError, UnknownEventError, UnknownThreadError
 from ..model.event import History, HistoryEvent
 from ..model.json import JsonObject
 from ..model.limits import check_id
+from ..model.position import ROOT
 from ..stores.base import StateStore
 from .reading import load_branch, tell_record
 
@@ -58,5 +59,13 @@ def _read_all(store: StateStore, thread_id: str, branch_id: str) -> History | No
 
 
 def load(store: StateStore, thread_id: str, branch_id: str = "main", at: str | None = None) -> JsonObject:
-    """The state as stored: JSON values by field. It needs neither the graph nor its types."""
-    return load_branch(store, thread_id, branch_id, at).checkpoint.state
+    """The state as stored: JSON values by field. It needs neither the graph nor its types. `at` is an event, or
+    `"<event>/<path>"` for the graph that was at work at that path then. Raises UnknownEventError for another path."""
+    event, _, path = at.partition("/") if isinstance(at, str) else (at, "", ROOT)
+    checkpoint = load_branch(store, thread_id, branch_id, event).checkpoint
+    if path and path not in checkpoint.inner:
+        known = ", ".join(map(repr, checkpoint.inner)) or "none"
+        raise UnknownEventError(
+            f"Thread {thread_id!r} had no graph at work at {path!r} when event {event!r} was recorded. There were: {known}."
+        )
+    return checkpoint.state_at(path)

@@ -71,8 +71,15 @@ def sequence_of(store: StateStore, thread_id: str, branch_id: str, event: str) -
         raise UnknownThreadError(thread_id, branch_id)
     raise UnknownEventError(
         f"Branch {branch_id!r} of thread {thread_id!r} has no event {event!r} to go back to, or it was pruned. The ids are "
-        "in (await graph.history(thread_id)).checkpoints."
+        f"in (await graph.history(thread_id)).checkpoints.{_outer_hint(event)}"
     )
+
+
+def _outer_hint(event: object) -> str:
+    outer, _, path = event.partition("/") if isinstance(event, str) else ("", "", "")
+    if not path or not _EVENT_ID.fullmatch(outer):
+        return ""
+    return f" It names the state of an inner graph, which load(thread, at=...) shows; the event is {outer!r}."
 
 
 def _parts(store: StateStore, thread_id: str, branch_id: str, record: Record) -> int:

@@ -13,7 +13,7 @@ from ..model.event import StateUpdated
 from ..model.ids import event_id
 from ..model.limits import check_id
 from ..model.outcome import Done
-from ..model.position import Frame
+from ..model.position import Frame, Position
 from ..people.reading import replayed, standing
 from ..stores.base import New, Receipt, StateStore, Status, Unchanged, Write
 from .loading import new_fields, typed_state
@@ -69,6 +69,7 @@ def _edit(
     checkpoint = replayed(stored)
     frame = checkpoint.position.root
     _check_unwritten(blueprint, frame, values)
+    _check_unshared(blueprint, checkpoint.position, values)
     seed = f"{frame.superstep}/edit/{head.sequence}"
     before = typed_state(blueprint, checkpoint, thread_id)
     _, patch = schema.next_state(before, dict(values), seed, WRITER)
@@ -86,3 +87,13 @@ def _check_unwritten(blueprint: Blueprint, frame: Frame, values: Mapping[str, An
             for name in values:
                 if name in alone:
                     raise InvalidUpdateError(name, [task.node, WRITER], frame.superstep)
+
+
+def _check_unshared(blueprint: Blueprint, position: Position, values: Mapping[str, Any]) -> None:
+    """A field that an open inner frame shares is at work there: what comes out later was made from the value before."""
+    for task in position.root.due:
+        spec = blueprint.nodes.get(blueprint.name_now(task.node))
+        if spec is not None and spec.inner is not None and task.id in position.frames:
+            for name in values:
+                if name in spec.inner.share:
+                    raise InvalidUpdateError.shared(name, task.id, WRITER, position.root.superstep)
