@@ -138,7 +138,8 @@ def test_a_field_that_an_open_inner_graph_shares_is_not_edited(store):
     graph = deep("subgraph", store)
     graph.invoke({}, thread_id="t")
 
-    for values in ({"log": ["x"]}, {"title": "x"}, {"log": Replace([])}, {"done": True, "title": "x"}):
+    edits: list[dict[str, Any]] = [{"log": ["x"]}, {"title": "x"}, {"log": Replace([])}, {"done": True, "title": "x"}]
+    for values in edits:
         with refusal(store, InvalidUpdateError, "shared with the graph inside 'sub'", "Nothing was written"):
             asyncio.run(graph.update_state("t", values))
 
