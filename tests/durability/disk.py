@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 
 import apsw
 
+from nodestep.stores.sqlite_checksums import checksumming_vfs
+
 SECTOR = 512
 """The smallest part of a write that a disk makes as a whole."""
 
@@ -69,11 +71,13 @@ class Disk(AbstractContextManager["Disk"]):
 
     def __enter__(self) -> Disk:
         self._shim = _Shim(self)
+        _put_checksums_on(_Shim.NAME)
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self._shim is not None
         self._shim.unregister()
+        _put_checksums_on(_Shim.BASE)
 
     def does(self, deed: Deed) -> None:
         self.trouble(deed)
@@ -83,10 +87,20 @@ class Disk(AbstractContextManager["Disk"]):
         self.deeds.append(Told(what))
 
 
+def _put_checksums_on(vfs: str) -> None:
+    """The VFS that writes checksums stands on the one that is the default while it is loaded."""
+    apsw.unregister_vfs(checksumming_vfs())
+    apsw.set_default_vfs(vfs)
+    checksumming_vfs()
+
+
 class _Shim(apsw.VFS):
+    NAME = "nodestep-test-disk"
+    BASE = "unix"
+
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        super().__init__("nodestep-test-disk", "unix", makedefault=True)
+        super().__init__(self.NAME, self.BASE)
 
     def xOpen(self, name: Any, flags: list[int]) -> Any:  # noqa: N802
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
@@ -103,7 +117,7 @@ class _File(apsw.VFSFile):
     def __init__(self, disk: Disk, name: Any, path: str, flags: list[int]) -> None:
         self._disk = disk
         self._name = os.path.basename(path)
-        super().__init__("unix", name, flags)
+        super().__init__(_Shim.BASE, name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         self._disk.does(Wrote(self._name, offset, bytes(data)))

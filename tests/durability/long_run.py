@@ -117,14 +117,14 @@ def cuts(number: int, seed: int) -> str:
 
 def flips(number: int, seed: int) -> str:
     """Changed bytes all over a file with a thread for each way to stand."""
-    from tests.durability.test_damaged_files import Truth, beside_indexes, fill, flipped, spread
+    from tests.durability.test_damaged_files import Truth, fill, flipped, spread
     from tests.stores.writing import StillClock
 
     chance, clock = random.Random(seed), StillClock()
     with folder() as place:
         fill(place / "t.db", clock)
         truth = Truth.of(place / "t.db", clock)
-        places = beside_indexes(truth, spread(len(truth.content), number, chance))
+        places = spread(len(truth.content), number, chance)
         told = sum(truth.check(content) > 0 for content in flipped(truth.content, places, chance))
     return f"{len(places)} flipped bytes: {told} told, the others did no harm"
 

@@ -188,37 +188,31 @@ def spread(length: int, count: int, chance: random.Random) -> list[int]:
 
 
 PAGE = 4096
-INDEXES = ("sqlite_autoindex_branches_1", "answers_by_branch", "questions_by_pause")
-
-
-def index_pages(path: Path) -> list[int]:
-    """Where the pages of the indexes begin."""
-    connection = sqlite3.connect(path)
-    roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema"))
-    connection.close()
-    return [(roots[name] - 1) * PAGE for name in INDEXES]
+HEAD = (4, 9)
+"""Bytes of a page that say how many cells it has, and where one of them is."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_flipped_byte_is_told_or_does_no_harm_to_any_thread(part, truth, chance):
-    places = beside_indexes(truth, spread(len(truth.content), PLACES // PARTS, chance))
+    places = spread(len(truth.content), PLACES // PARTS, chance)
     told = sum(truth.check(content) > 0 for content in flipped(truth.content, places, chance))
-    assert told > PLACES // PARTS // 4
+    assert told > PLACES // PARTS // 2
     assert truth.check(truth.content) == 0
 
 
-def beside_indexes(truth: Truth, places: list[int]) -> list[int]:
-    """Those places that are on no index page; see the next test."""
-    indexes = index_pages(truth.path)
-    return [place for place in places if place // PAGE * PAGE not in indexes]
+def test_a_flipped_byte_that_could_hide_rows_is_told_or_does_no_harm(truth, chance):
+    pages = range(0, len(truth.content), PAGE)
+    places = [page + (100 if page == 0 else 0) + at for page in pages for at in HEAD]
+    told = sum(truth.check(content) > 0 for content in flipped(truth.content, places, chance))
+    assert told > len(places) // 2
 
 
-@pytest.mark.xfail(reason="bug: a flipped byte in an index is not noticed")
-@pytest.mark.parametrize("index", range(len(INDEXES)))
-def test_a_flipped_byte_in_an_index_is_told_or_does_no_harm(index, truth, chance):
-    start = index_pages(truth.path)[index]
-    used = [at for at in range(start, start + PAGE) if truth.content[at]]
-    for content in flipped(truth.content, used, chance):
+def test_a_flipped_byte_in_an_index_is_told_or_does_no_harm(truth, chance):
+    connection = sqlite3.connect(truth.path)
+    pages = [page for (page,) in connection.execute("SELECT rootpage FROM sqlite_schema WHERE type = 'index'")]
+    connection.close()
+    used = [at for page in pages for at in range((page - 1) * PAGE, page * PAGE) if truth.content[at]]
+    for content in flipped(truth.content, chance.sample(used, 150), chance):
         truth.check(content)
 
 
@@ -229,8 +223,7 @@ def test_a_file_that_was_cut_is_told_and_whole_when_it_is_put_back(truth, chance
 
 
 def test_a_block_of_zeros_is_told_or_does_no_harm_to_any_thread(truth, chance):
-    blocks = beside_indexes(truth, [at * 512 for at in spread(len(truth.content) // 512, 30, chance)])
-    for at in blocks:
+    for at in (at * 512 for at in spread(len(truth.content) // 512, 30, chance)):
         size = chance.choice((16, 128, 512))
         truth.check(truth.content[:at] + bytes(size) + truth.content[at + size :])
     assert truth.check(truth.content) == 0
@@ -293,7 +286,6 @@ def test_an_empty_file_is_a_new_store_and_the_threads_are_there_when_it_is_put_b
     assert truth.check(truth.content) == 0
 
 
-@pytest.mark.xfail(reason="bug: an empty file beside a log is taken for a new store, and the log is emptied")
 @pytest.mark.parametrize("what", ["emptied", "deleted"])
 def test_an_empty_file_beside_its_log_is_told_and_whole_when_it_is_put_back(what, quick):
     """As after a process that died: what was committed last stands in the log alone."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import pickle
-import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from nodestep.errors import StoreCorruptedError, StoreFormatError
 from nodestep.stores.base import Audited, AuditRow, Head, Listed, ListedBranch, New, Record, Status, Stored
 from nodestep.stores.sqlite import SQLiteStateStore
+from nodestep.stores.sqlite_checksums import checksumming_vfs
 from tests.stores.writing import begin, fork, go_on, pause, seen, write
 
 THREADS = [f"thread {number}" for number in range(6)]
@@ -183,8 +184,8 @@ def test_a_page_of_zeros_is_told_or_does_no_harm(path: Path, truth: Truth):
 
 
 def tamper(path: Path, statement: str, *values: str | int | bytes) -> None:
-    """Change the file as any program could, past all checksums."""
-    connection = sqlite3.connect(path)
+    """Change the file past the checksums of its rows."""
+    connection = apsw.Connection(str(path), vfs=checksumming_vfs())
     with connection:
         connection.execute(statement, values)
     connection.close()

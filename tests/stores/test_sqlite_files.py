@@ -8,10 +8,12 @@ import stat
 import tempfile
 from pathlib import Path
 
+import apsw
 import pytest
 
 from nodestep.errors import StateStoreError, StoreFormatError
 from nodestep.stores.sqlite import SQLiteStateStore
+from nodestep.stores.sqlite_checksums import checksumming_vfs
 from nodestep.stores.sqlite_open import APPLICATION_ID
 from tests.stores.writing import begin, seen
 
@@ -167,9 +169,8 @@ def test_a_file_without_rights_to_it_is_told():
 def test_triggers_and_views_in_the_file_never_run(path: Path):
     with SQLiteStateStore(path) as store:
         begin(store, record=b"mine")
-    other = sqlite3.connect(path)
+    other = apsw.Connection(str(path), vfs=checksumming_vfs())
     other.execute("CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM branches; END")
-    other.commit()
     other.close()
     with SQLiteStateStore(path) as store:
         begin(store, "second")

@@ -8,6 +8,7 @@ from typing import Final
 import apsw
 
 from ..errors import StateStoreError, StoreBusyError, StoreCorruptedError, StoreFullError
+from .sqlite_checksums import is_checksum_fault
 
 _FULL_ERRNOS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _DAMAGED: Final = (
@@ -29,6 +30,11 @@ def typed(error: Exception, path: str, errno_now: int = 0) -> StateStoreError:
         return StoreFullError(
             f"There is no room left for the store {path!r} ({error}). What was stored before is intact; free some space "
             "and go on."
+        )
+    if is_checksum_fault(error):
+        return StoreCorruptedError(
+            f"The store {path!r} is damaged: a page of it does not fit its checksum. Put back a backup, or copy what is "
+            "readable to a new store."
         )
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusyError(

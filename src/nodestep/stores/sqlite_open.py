@@ -17,6 +17,14 @@ from ..errors import StateStoreError, StoreCorruptedError, StoreFormatError
 from .migrate import migrations_after, newest_version
 from .queries import queries, sql_file
 from .rows import Counters
+from .sqlite_checksums import (
+    checksumming_vfs,
+    has_checksums,
+    ignore_checksums,
+    is_checksum_fault,
+    leave_room,
+    write_checksums,
+)
 
 APPLICATION_ID: Final = 0x6E6F6465
 """The bytes "node" in the header of every store (https://sqlite.org/pragma.html#pragma_application_id)."""
@@ -75,16 +83,30 @@ def make_file(path: str) -> None:
         raise StateStoreError(
             f"{path!r} is a folder. Give the path of a file in it, such as {os.path.join(path, 'threads.db')!r}."
         )
+    if _size(path + "-wal") > 0 and _size(path) == 0:
+        # SQLite would take it for a new one, and empty the log. (Of what is new it writes the file before the log.)
+        raise StoreCorruptedError(
+            f"The store {path!r} is empty, and the log {path + '-wal'!r} beside it is not. Put back the file or a backup; to "
+            "begin a new store, remove the log as well."
+        )
     # Closing a file drops this process's locks on it, so nobody may open it between these two lines.
     with _making:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
-            if 0 < os.stat(path).st_size < _SMALLEST_BYTES:
+            if 0 < _size(path) < _SMALLEST_BYTES:
                 # SQLite takes such a file for an empty one and writes over it.
                 raise _foreign(path, "is no SQLite database") from None
         except OSError as error:
             raise _no_access(path, error) from error
+
+
+def _size(path: str) -> int:
+    """In bytes; 0 for a file that is not there."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _no_access(path: str, error: OSError) -> StateStoreError:
@@ -95,7 +117,7 @@ def _no_access(path: str, error: OSError) -> StateStoreError:
 
 def connect(path: str, *, busy_s: float) -> apsw.Connection:
     """A connection to a file that exists, which was not looked at yet. Raises apsw's errors."""
-    raw = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    raw = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=checksumming_vfs())
     try:
         raw.set_busy_timeout(int(busy_s * 1000))
         for switch, on in _SWITCHES.items():
@@ -116,7 +138,12 @@ def settle(raw: apsw.Connection, *, read_only: bool) -> None:
 
 def bring_up_to_date(raw: apsw.Connection, path: str, busy_s: float) -> None:
     """Make a new store, or migrate an older one. Several processes may do so at once; one is first."""
-    if _version(raw, path) < newest_version():
+    version = _first_look(raw, path)
+    if version == 0:
+        leave_room(raw)
+    elif not has_checksums(raw):
+        write_checksums(raw, path, version)
+    if version < newest_version():
         raw.execute("BEGIN IMMEDIATE")
         try:
             _migrate(raw, _version(raw, path))
@@ -126,6 +153,17 @@ def bring_up_to_date(raw: apsw.Connection, path: str, busy_s: float) -> None:
                 raw.execute("ROLLBACK")
             raise
     _use_wal(raw, path, busy_s)
+
+
+def _first_look(raw: apsw.Connection, path: str) -> int:
+    """The version of the store, also where its first page does not fit its checksum."""
+    try:
+        return _version(raw, path)
+    except apsw.IOError as error:
+        if not is_checksum_fault(error):
+            raise
+    ignore_checksums(raw)
+    return _version(raw, path)
 
 
 def _version(raw: apsw.Connection, path: str) -> int:
