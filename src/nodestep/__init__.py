@@ -9,10 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agents import AgentState as AgentState
     from .agents import Tool as Tool
     from .agents import ToolCallResult as ToolCallResult
     from .agents import ToolContext as ToolContext
     from .agents import call_tool as call_tool
+    from .agents import model_node as model_node
     from .agents import tool as tool
     from .chat import ScriptedChat as ScriptedChat
     from .errors import ChatHistoryError as ChatHistoryError
@@ -91,7 +93,7 @@ if TYPE_CHECKING:
 
 
 _HOME = {
-    "agents": "Tool ToolCallResult ToolContext call_tool tool",
+    "agents": "AgentState Tool ToolCallResult ToolContext call_tool model_node tool",
     "chat": "ScriptedChat",
     "errors": (
         "ChatHistoryError ModelProviderError StructuredOutputError "

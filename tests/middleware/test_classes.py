@@ -8,7 +8,7 @@ from nodestep import Graph, GraphConfigError, Middleware
 from nodestep.middleware import Middleware as TheSame
 
 HOOKS = ["before_graph", "after_graph", "on_run_end", "before_node", "after_node", "on_error", "on_interrupt"]
-RESERVED = ["before_model", "after_model", "before_tool", "after_tool", "on_tool_error", "tools"]
+RESERVED = ["before_tool", "after_tool", "on_tool_error", "tools"]
 
 
 def define(**members):

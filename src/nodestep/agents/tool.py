@@ -6,11 +6,13 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType, MethodType
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from pydantic import BaseModel
 
+from ..chat import ToolDefinition
 from ..errors import GraphConfigError
 from ..middleware.predicates import Predicate
 from ..middleware.rules import must_ask
@@ -45,6 +47,11 @@ class Tool(Generic[P, R]):
     def input_schema(self) -> JsonObject:
         """The JSON Schema of the arguments, as the model is shown it: no further properties, `<CamelName>Input` as title."""
         return self.takes.schema()
+
+    @cached_property
+    def definition(self) -> ToolDefinition:
+        """The tool as a model is told of it."""
+        return ToolDefinition(self.name, self.description, self.input_schema())
 
     def asks_for(self, arguments: JsonObject) -> bool:
         """Whether the tool itself wants a call with these arguments approved. What is unclear is asked."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..model.interrupt import Interrupt
 from ..model.json import Json
 
+if TYPE_CHECKING:
+    from ..chat import ChatRequest, ChatResponse
+
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What `before_node`, `after_node` and `on_error` return to put `value` in the place of what they were shown."""
+    """What a hook returns to put `value` in the place of what it was shown."""
 
     value: Any
 
@@ -61,6 +64,25 @@ class NodeMiddlewareContext(Remembering):
     task_id: str
     root_run_id: str
     update: Mapping[str, Any] | None = None
+    _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMiddlewareContext(Remembering):
+    """One turn of a model. `model` is the model's name, `request` what it is asked, and `response` what it answered, `None` in
+    `before_model`; the rest is that of the node which asks it."""
+
+    model: str
+    request: ChatRequest
+    response: ChatResponse | None
+    graph_name: str
+    node_name: str
+    state: Any
+    run_id: str
+    thread_id: str
+    step: int
+    task_id: str
+    root_run_id: str
     _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
 
 

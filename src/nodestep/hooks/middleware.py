@@ -14,10 +14,20 @@ from difflib import get_close_matches
 from typing import Any
 
 from ..errors import GraphConfigError, did_you_mean
-from .contexts import GraphMiddlewareContext, NodeMiddlewareContext, RunOutcome
+from .contexts import GraphMiddlewareContext, ModelMiddlewareContext, NodeMiddlewareContext, RunOutcome
 
-HOOKS = ("before_graph", "after_graph", "on_run_end", "before_node", "after_node", "on_error", "on_interrupt")
-RESERVED = ("before_model", "after_model", "before_tool", "after_tool", "on_tool_error", "tools")
+HOOKS = (
+    "before_graph",
+    "after_graph",
+    "on_run_end",
+    "before_node",
+    "after_node",
+    "on_error",
+    "on_interrupt",
+    "before_model",
+    "after_model",
+)
+RESERVED = ("before_tool", "after_tool", "on_tool_error", "tools")
 """Names that agents will give a meaning to. Nothing calls them yet, so a class that defines one would guard nothing."""
 
 _PREFIXES = ("before_", "after_", "on_")
@@ -77,6 +87,12 @@ class Middleware:
         other value answers, falsy ones included; an error fails the task."""
         return None
 
+    def before_model(self, ctx: ModelMiddlewareContext) -> Any:
+        """A model is about to be asked. Return `Replacement(request)`, a ChatRequest, to ask it something else."""
+
+    def after_model(self, ctx: ModelMiddlewareContext) -> Any:
+        """The model answered. Return `Replacement(response)`, a ChatResponse, to go on with something else."""
+
 
 @dataclass(frozen=True, slots=True)
 class GraphHooks:
@@ -96,6 +112,8 @@ class HookTable:
     after_node: tuple[Callable[..., Any], ...] = ()
     on_error: tuple[Callable[..., Any], ...] = ()
     on_interrupt: tuple[Callable[..., Any], ...] = ()
+    before_model: tuple[Callable[..., Any], ...] = ()
+    after_model: tuple[Callable[..., Any], ...] = ()
 
     around_nodes: bool = False
     """Whether running a task involves a hook besides `on_interrupt`."""
@@ -142,6 +160,8 @@ def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
         after_node=overridden("after_node")[::-1],
         on_error=overridden("on_error")[::-1],
         on_interrupt=overridden("on_interrupt"),
+        before_model=overridden("before_model"),
+        after_model=overridden("after_model")[::-1],
         around_nodes=bool(nodes),
         any_async=any(map(inspect.iscoroutinefunction, nodes)),
     )

@@ -1,7 +1,14 @@
 """The middleware that nodestep ships, and what you write your own with."""
 
 from ..errors import ToolDeniedError
-from ..hooks import GraphMiddlewareContext, Middleware, NodeMiddlewareContext, Replacement, RunOutcome
+from ..hooks import (
+    GraphMiddlewareContext,
+    Middleware,
+    ModelMiddlewareContext,
+    NodeMiddlewareContext,
+    Replacement,
+    RunOutcome,
+)
 from .approvals import ToolInterruptMiddleware
 from .decisions import ToolDecision, ToolInterrupt
 from .predicates import all_fields, any_field, eq, ge, gt, le, lt, matches
@@ -11,6 +18,7 @@ __all__ = [
     "GraphMiddlewareContext",
     "InterruptRule",
     "Middleware",
+    "ModelMiddlewareContext",
     "NodeMiddlewareContext",
     "Replacement",
     "RunOutcome",

@@ -71,7 +71,7 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
         if scope.at.hooks.around_nodes or scope.spec.retry is not None:
             return await _perform(scope, place)
         result = await _call(scope, place)
-        _check_not_swallowed(scope)
+        check_not_swallowed(scope)
         writes = read_writes(scope, result)
         done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
         return TaskEnd(scope.task, done, writes.update)
@@ -96,20 +96,20 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
     hooks = scope.at.hooks
     for hook in hooks.before_node:
         _replace_input(scope, await _called(scope, place, hook(scope.hook_context(hook))))
-    _check_not_swallowed(scope)
+    check_not_swallowed(scope)
     try:
         result = await _attempts(scope, place)
     except Exception as error:
         if scope.fault is not None or not hooks.on_error or isinstance(error, InterruptSwallowedError):
             raise
         result = await _ask_on_error(scope, place, error)
-    _check_not_swallowed(scope)
+    check_not_swallowed(scope)
     writes = read_writes(scope, result)
     for hook in hooks.after_node:
         answer = await _called(scope, place, hook(scope.hook_context(hook, writes.shown(scope))))
         if answer is not None:
             writes = writes.replaced(scope, _replacement("after_node", answer))
-    _check_not_swallowed(scope)
+    check_not_swallowed(scope)
     done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
     return TaskEnd(scope.task, done, writes.update)
 
@@ -314,7 +314,8 @@ async def _ask_on_error(scope: TaskScope, place: Place, error: Exception) -> Any
     raise error
 
 
-def _check_not_swallowed(scope: TaskScope) -> None:
+def check_not_swallowed(scope: TaskScope) -> None:
+    """Raise what `interrupt()` refused, or that its pause was caught, where a node or a hook returned all the same."""
     if scope.fault is not None:
         raise scope.fault
     if scope.signals:

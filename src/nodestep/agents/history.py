@@ -1,0 +1,75 @@
+"""The messages of a conversation as providers want them: every call of a tool has exactly one result, right behind it.
+
+A provider refuses everything else, and with it every later turn of the thread. So it is told, or repaired, before a model
+is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ..chat import AIMessage, Message, ToolCall, ToolMessage
+from ..errors import ChatHistoryError
+
+UNKNOWN_END = (
+    "Tool error: this call was cut off. Its result is not known, and neither is whether it did anything. Look before you call "
+    "it again."
+)
+
+
+def check_history(messages: Sequence[Message]) -> None:
+    """Raises ChatHistoryError for messages that a model cannot go on from, naming every place."""
+    problems = list(_problems(messages))
+    if problems:
+        raise ChatHistoryError(
+            f"The messages are none that a model can go on from: {'; '.join(problems)}. Mend them with update_state, or pass "
+            "repair_history=True to the model_node."
+        )
+
+
+def _problems(messages: Sequence[Message]) -> Iterator[str]:
+    if not any(message.role != "system" for message in messages):
+        yield "there is no message of a person, a model or a tool"
+    open_calls: Counter[str] = Counter()
+    for place, message in enumerate(messages):
+        if isinstance(message, ToolMessage):
+            if not open_calls[message.tool_call_id]:
+                yield f"message {place} is a result of {_named(message)}, which has no call before it or one already"
+            else:
+                open_calls[message.tool_call_id] -= 1
+            continue
+        yield from _unanswered(open_calls, place)
+        open_calls = Counter(call.id for call in message.tool_calls) if isinstance(message, AIMessage) else Counter()
+    yield from _unanswered(open_calls, len(messages))
+
+
+def _unanswered(calls: Counter[str], place: int) -> Iterator[str]:
+    for id in calls.elements():
+        yield f"the call {id[:80]!r} has no result before message {place}"
+
+
+def _named(message: ToolMessage) -> str:
+    return f"the call {message.tool_call_id[:80]!r} of tool {message.name[:80]!r}"
+
+
+def repaired(messages: Sequence[Message]) -> list[Message]:
+    """The messages with a result for every call, right behind it: results that stand elsewhere are moved there, results
+    without a call are left out, and a call without a result gets one that says so."""
+    results: dict[str, list[ToolMessage]] = {}
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            results.setdefault(message.tool_call_id, []).append(message)
+    whole: list[Message] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            continue
+        whole.append(message)
+        if isinstance(message, AIMessage):
+            whole.extend(_result_of(call, results) for call in message.tool_calls)
+    return whole
+
+
+def _result_of(call: ToolCall, results: dict[str, list[ToolMessage]]) -> ToolMessage:
+    found = results.get(call.id)
+    return found.pop(0) if found else ToolMessage(content=UNKNOWN_END, name=call.name, tool_call_id=call.id)
