@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from ..errors import ResumeError, ThreadBusyError, UnknownThreadError
@@ -11,15 +11,16 @@ from ..model.interrupt import Resume
 from ..model.json import Json
 from ..model.position import Position
 from ..model.status import Status
+from ..model.value import locked_value
 from .answer import NotOpen, check_answers, open_and_expired
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class StartTurn:
     """A new input begins a turn on the stored state."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class GoOn:
     """The unfinished superstep continues: with the answers (JSON, by key) that the call brought, and these questions
     closed by their deadline."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from ..model.ids import frame_path, interrupt_key
 from ..model.outcome import Done, Failed
 from ..model.position import ROOT, Frame, Position, Task
+from ..model.value import locked_value
 from .answer import open_and_expired
 
 
@@ -23,7 +23,7 @@ class Wait(StrEnum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class DueTask:
     """A task of an open superstep, with the keys of the questions that it waits for. `path` is that of its frame."""
 

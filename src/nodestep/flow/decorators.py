@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from ..errors import GraphConfigError
 from ..model.node import NodeSpec, Retry
 from ..model.schema import StateSchema
+from ..model.value import locked_value
 from . import signature
 from .edges import End, shown
 from .node import Node
@@ -34,7 +35,7 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class _Options:
     """The arguments of `@node(...)`, as given."""
 

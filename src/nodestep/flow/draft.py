@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from ..model import ids
 from ..model.schema import StateSchema
+from ..model.value import locked_value
 from .branches import Choice
 from .edges import Chain, Link, Stage, Start, is_name
 from .node import Node
@@ -24,7 +25,7 @@ Target: TypeAlias = str | Choice
 """Where an edge leads: the name of a node, END's name, or a conditional edge."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Statement:
     """The plain and conditional edges that one `>>` writes for one source."""
 
@@ -32,7 +33,7 @@ class Statement:
     targets: tuple[Target, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class WrittenJoin:
     """A join as written."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..model.blueprint import Blueprint, Branch
+from ..model.value import locked_value
 from .branches import key_text
 from .edges import shown_name
 
@@ -54,7 +54,7 @@ def _graph(blueprint: Blueprint, standing: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class _Row:
     sources: tuple[str, ...]
     arrow: str

@@ -7,11 +7,11 @@ mistake at once. This module must not know what a node is, nor what a graph is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from ..errors import GraphConfigError
 from ..model import ids
+from ..model.value import locked_value
 
 
 class Linkable:
@@ -60,7 +60,7 @@ END: Final = End(ids.END)
 MOST_SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Stage:
     """One side of a `>>`: what was written there, and whether it was a list."""
 
@@ -73,7 +73,7 @@ class Stage:
         return f"[{inner}]" if self.is_list else inner
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Link:
     """One `>>` as written."""
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..model import ids
+from ..model.value import locked_value
 from .branches import Choice
 from .draft import Draft, WrittenJoin, names_in
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Way:
     """One way from a node to the next: by an edge, by `key` of a condition, by `goto`, or as one source of a join."""
 

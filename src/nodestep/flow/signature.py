@@ -13,13 +13,13 @@ import sys
 import typing
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter
 from types import FrameType, UnionType
 from typing import Any, TypeAlias
 
 from ..model.node import NodeContext
+from ..model.value import locked_value
 
 Call: TypeAlias = Callable[[Any, Any], Any]
 
@@ -31,7 +31,7 @@ _POSITIONAL = (
 _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Signature:
     """What of a function's parameters matters to a node: all of them in order, those that take the state, those that
     take the context, and the annotations that nothing at run time explains."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..model.interrupt import Interrupt
 from ..model.json import Json
+from ..model.value import locked_value
 
 if TYPE_CHECKING:
     from ..chat import ChatRequest, ChatResponse
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Replacement:
     """What a hook returns to put `value` in the place of what it was shown."""
 
@@ -35,7 +36,7 @@ class Remembering:
         return read()
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class GraphMiddlewareContext(Remembering):
     """One run. `state` is the state at that moment, as the graph's state type; `resuming` says that the run continues an
     unfinished superstep rather than starting a turn."""
@@ -50,7 +51,7 @@ class GraphMiddlewareContext(Remembering):
     _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class NodeMiddlewareContext(Remembering):
     """One task. `state` is what the node receives; `update` is what it wrote, field by field, in `after_node` and `None`
     before."""
@@ -67,7 +68,7 @@ class NodeMiddlewareContext(Remembering):
     _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class ModelMiddlewareContext(Remembering):
     """One turn of a model. `model` is the model's name, `request` what it is asked, and `response` what it answered, `None` in
     `before_model`; the rest is that of the node which asks it."""
@@ -86,7 +87,7 @@ class ModelMiddlewareContext(Remembering):
     _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class RunOutcome:
     """How a run ended: `"completed"`, `"paused"` with its open `interrupts` by key, `"failed"` with its `error`, or
     `"cancelled"`."""

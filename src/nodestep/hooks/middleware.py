@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from ..errors import GraphConfigError, did_you_mean
+from ..model.value import locked_value
 from .contexts import GraphMiddlewareContext, ModelMiddlewareContext, NodeMiddlewareContext, RunOutcome
 
 HOOKS = (
@@ -94,7 +94,7 @@ class Middleware:
         """The model answered. Return `Replacement(response)`, a ChatResponse, to go on with something else."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class GraphHooks:
     """The hooks of one middleware around a run: who was told that it began is told that it ended."""
 
@@ -102,7 +102,7 @@ class GraphHooks:
     on_run_end: Callable[..., Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class HookTable:
     """The overridden hooks of a graph's middleware, each tuple in the order it is asked."""
 

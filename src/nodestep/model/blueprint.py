@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from .node import NodeSpec
 from .schema import StateSchema
+from .value import locked_value
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Branch:
     """A conditional edge. The router sees a copy of the merged state and returns a key of `targets`; a predicate
     (`is_predicate`, from `when`) returns a bool. Targets are node names or END."""
@@ -25,7 +26,7 @@ Edge: TypeAlias = str | Branch
 """A target's name (END included), or a branch."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Join:
     """`[b, c] >> d`: the target runs in the superstep after the last of its sources has arrived."""
 
@@ -33,7 +34,7 @@ class Join:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Blueprint:
     """A graph as a value. `edges` maps START and each node to its outgoing edges in the order written; `aliases` maps the
     former names of nodes, under which stored threads may know them, to their names now."""

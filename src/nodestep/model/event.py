@@ -7,7 +7,7 @@ a commit writes is proportional to the update. `HistoryEvent` is what users see 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -16,7 +16,7 @@ from .memory import NO_MEMORY, MemoryChange
 from .outcome import NOTHING, Asked, Done, Failed, Outcome, StoredQuestion, Target
 from .patch import NO_PATCH, Patch
 from .position import ROOT, Conflict, Marks, Task, tasks_of
-from .value import frozen_value
+from .value import frozen_value, locked_value
 
 
 @frozen_value
@@ -340,7 +340,7 @@ def instant(at_ms: int) -> datetime:
         return datetime.fromtimestamp(LAST_INSTANT_MS / 1000, UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class HistoryEvent:
     """One event of a branch, as users read it. `sequence` numbers the commits of the branch from 1; events of one commit
     share it. `type` is one of `run_started, superstep_started, node_completed, interrupted, answered, answer_rejected,
@@ -360,7 +360,7 @@ class HistoryEvent:
     path: str = ROOT
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class History:
     """The events of a branch, oldest first, those it shares with its parents included. `checkpoints` are the ids of the
     events at which the thread can be loaded and forked: the last of each commit."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .json import JsonObject
 from .limits import check_id, check_json
+from .value import locked_value
 
 T = TypeVar("T")
 
@@ -23,7 +24,7 @@ MISSING: Final[Any] = _Missing()
 """Stands where a value was not given, since `None` is a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Question:
     """A question for `interrupt_many`, with what `interrupt` takes beside its id.
 

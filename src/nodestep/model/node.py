@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from .json import Json
 from .template import Template
+from .value import locked_value
 
 if TYPE_CHECKING:
     from .subgraph import InnerGraph, Subgraph
@@ -20,7 +20,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Retry:
     """How a node is tried again. Delays are in seconds; the n-th is `initial_delay_s * backoff**(n-1)`, at most
     `max_delay_s`, and with `jitter` a random part of it. `on` is the exception type, or types, that are tried again; a
@@ -34,7 +34,7 @@ class Retry:
     on: type[Exception] | tuple[type[Exception], ...] = Exception
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Send:
     """One task of `node`, with `payload` laid over the state for that task alone."""
 
@@ -42,7 +42,7 @@ class Send:
     payload: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Command:
     """A node's return value that updates the state and chooses where to go. `goto=None` follows the edges, `[]` goes
     nowhere; a target is a node, its name, `END`, or a `Send`."""
@@ -51,7 +51,7 @@ class Command:
     goto: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class DeclaredInterrupt:
     """A node that is a question: what is asked, and the field that the answer is written to."""
 
@@ -59,7 +59,7 @@ class DeclaredInterrupt:
     prompt: Template
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class NodeSpec:
     """A checked node. `call(state, ctx)` calls the function with the parameters it declares, in its order. A node with
     an `inner` graph is data: the runtime runs that graph as a frame, and calls nothing. `interrupt` tells of a node that

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from .value import locked_value
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Page(Generic[T]):
     """`items` in order; `next` is what to pass as `after=` for the page that follows, `None` on the last."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from .json import Json
 from .status import Status
+from .value import locked_value
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class BranchRecord:
     """A branch of a thread. `parent_branch_id` and `from_event_id` tell where it was forked, `None` for one that was not."""
 
@@ -20,7 +20,7 @@ class BranchRecord:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class ThreadRecord:
     """A thread by its `"main"` branch. `updated_at` is when a run of it last began or ended."""
 
@@ -31,7 +31,7 @@ class ThreadRecord:
     updated_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class AnswerRecord:
     """One decision about one question: what, by whom, why, when and from where (`"api"`, `"cli"`, `"page"`, `"hook"`,
     `"expiry"`, or `"type"` where the answer's type refused what was accepted before, and `rejected` tells why). `pause`

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import JsonValue
@@ -17,12 +16,13 @@ from typing_extensions import get_type_hints, is_typeddict
 from .copying import copy_json
 from .json import Json
 from .limits import MAX_DEPTH, NotJson, check_scalar, check_text, own_json
+from .value import locked_value
 
 SCALARS: Final[frozenset[type]] = frozenset({str, int, float, bool, type(None)})
 _NUMBERS: Final[frozenset[type]] = frozenset({int, float, bool})
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Shape:
     """`own` returns the own copy of a value that has the shape exactly; it raises NotJson for another value and Unfit for
     one beyond a limit. `copy` copies a value known to have the shape. `scalars` are the exact types that are allowed

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .blueprint import Blueprint
 from .schema import StateSchema
+from .value import locked_value
 
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Subgraph:
     """The graph of a node, its middleware, and how state gets in and out.
 

@@ -23,6 +23,7 @@ from ..errors import GraphExecutionError
 from .canonical import encode
 from .json import Json
 from .limits import to_json
+from .value import locked_value
 
 MAX_WIDTH: Final = 100
 """The most characters that a format may pad to, and the most digits behind the point."""
@@ -44,7 +45,7 @@ class Misspelt(ValueError):  # noqa: N818 - a finding on its way to the place th
     """What is wrong with a template, and what to write instead."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Place:
     """A place in a template, as written, and what it reads."""
 

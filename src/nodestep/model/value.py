@@ -1,19 +1,109 @@
-"""`frozen_value`: the decorator of the small values that every superstep makes.
+"""`frozen_value` and `locked_value`: dataclasses with slots that are finished when the first one is made.
 
-They are frozen as the dataclasses around them are: the type checker refuses an assignment, wherever it stands. At run time
-they are plain, since a dataclass that is frozen there sets each field through a call, which costs more than the rest of a
-superstep's bookkeeping. Values that users hold are frozen at run time too.
+A dataclass writes its methods as text and compiles them, which costs more than all else that its module does when it is
+imported. Most values of a program are never used in most of its runs, so here that is done at first use.
+
+Both are frozen for the type checker, which refuses an assignment wherever it stands. A `locked_value` is one that users
+hold, and refuses at run time too. A `frozen_value` does not: setting each field through a call costs more than the rest of
+a superstep's bookkeeping.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, dataclass, field
+from inspect import get_annotations
+from threading import RLock
+from typing import Any, Final, NoReturn, TypeVar, dataclass_transform
 
 T = TypeVar("T")
+
+_FINISHED_LATER: Final = (
+    "__init__",
+    "__repr__",
+    "__eq__",
+    "__hash__",
+    "__dataclass_fields__",
+    "__dataclass_params__",
+)
+_finishing: Final = RLock()
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen_value(cls: type[T]) -> type[T]:
-    """A dataclass with slots, equal and hashed by its fields."""
-    return dataclass(slots=True, unsafe_hash=True)(cls)
+    """A value of the engine: equal and hashed by its fields."""
+    return _value(cls, {})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def locked_value(cls: type[T]) -> type[T]:
+    """A value that users hold: equal and hashed by its fields, and frozen at run time."""
+    locks = {
+        "__setattr__": _refuse_assignment,
+        "__delattr__": _refuse_deletion,
+        "__getstate__": _state,
+        "__setstate__": _set_state,
+    }
+    return _value(cls, locks)
+
+
+class _Later:
+    """A member of a value's class until the class is finished."""
+
+    __slots__ = ("_finish", "_name")
+
+    def __init__(self, finish: Callable[[], None], name: str) -> None:
+        self._finish = finish
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        self._finish()
+        return getattr(owner if instance is None else instance, self._name)
+
+
+def _value(cls: type[T], more: dict[str, Any]) -> type[T]:
+    """The class with slots, whose dataclass methods come later; `more` are members that a locked one has."""
+    names = tuple(get_annotations(cls))
+    written = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+    later = tuple(name for name in _FINISHED_LATER if name not in written)
+    finished = False
+
+    def finish() -> None:
+        nonlocal finished
+        with _finishing:
+            if finished:
+                return
+            # The methods are those of a twin without slots, where the defaults can stand.
+            twin = dataclass(frozen=bool(more), unsafe_hash=True)(_class_like(cls, dict(written)))
+            for name in later:
+                setattr(made, name, vars(twin)[name])
+            finished = True
+
+    members = {name: item for name, item in written.items() if name not in names}
+    members |= {"__slots__": names, "__match_args__": names, **more}
+    members |= {name: _Later(finish, name) for name in later}
+    made = _class_like(cls, members)
+    return made
+
+
+def _class_like(cls: type[T], members: dict[str, Any]) -> type[T]:
+    make: Any = type(cls)
+    made: type[T] = make(cls.__name__, cls.__bases__, members)
+    return made
+
+
+def _refuse_assignment(_self: object, name: str, _value: object) -> NoReturn:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_deletion(_self: object, name: str) -> NoReturn:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in self.__slots__]
+
+
+def _set_state(self: Any, state: list[Any]) -> None:
+    for name, value in zip(self.__slots__, state, strict=True):
+        object.__setattr__(self, name, value)

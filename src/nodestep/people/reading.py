@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..engine.replay import Checkpoint, record_from_bytes, snapshot_from_bytes
 from ..engine.tell import tell
 from ..errors import UnknownEventError, UnknownThreadError
 from ..model.event import HistoryEvent
 from ..model.limits import check_id
+from ..model.value import locked_value
 from ..stores.base import Head, Record, StateStore, Status, Stored
 
 _EVENT_ID = re.compile(r"([1-9][0-9]{0,17})-([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?")
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Loaded:
     """A branch at one of its commits."""
 

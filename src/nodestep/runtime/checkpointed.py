@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..engine.answer import open_and_expired
@@ -13,6 +12,7 @@ from ..model.blueprint import Blueprint
 from ..model.ids import event_id, split_key
 from ..model.interrupt import MISSING, Interrupt, Resume
 from ..model.node import NodeSpec
+from ..model.value import locked_value
 from ..people.reading import load_branch, standing
 from ..people.rows import interrupt_at
 from ..stores.base import StateStore, Status
@@ -29,7 +29,7 @@ class Way(NamedTuple):
     resume: Resume | None
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class _Standing:
     status: Status
     event: str

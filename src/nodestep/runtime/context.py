@@ -11,7 +11,6 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
@@ -33,6 +32,7 @@ from ..model.node import NodeSpec
 from ..model.outcome import NOTHING, StoredQuestion
 from ..model.position import Task, Work
 from ..model.subgraph import InnerGraph
+from ..model.value import locked_value
 from .memory import WorkingMemory
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ T = TypeVar("T")
 CURRENT: ContextVar[TaskScope | None] = ContextVar("nodestep_task", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Raised:
     """A question that this run of the task asked, with its payload as given."""
 

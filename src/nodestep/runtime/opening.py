@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..errors import ThreadBusyError
 from ..model.event import Answered, Continued, Expired, Fact, Started
 from ..model.limits import check_size
 from ..model.position import ROOT, Frame
+from ..model.value import locked_value
 from ..people.audit import audits_of
 from ..people.inbox import told_who_was_first
 from ..people.reading import replayed, standing
@@ -47,7 +47,7 @@ async def begin(run: Run) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class _Claim:
     """The write that claims a branch, and what holds once it is made."""
 

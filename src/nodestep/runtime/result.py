@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from ..model.interrupt import Interrupt
 from ..model.schema import StateSchema
+from ..model.value import locked_value
 
 S = TypeVar("S")
 
@@ -44,7 +45,7 @@ class GraphResult(Generic[S]):
         return self._schema.data(self._values)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class StateSnapshot(Generic[S]):
     """A thread's state at one of its commits; `sequence` is the number of that commit on its branch."""
 

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..engine.replay import Checkpoint, advance, snapshot_to_bytes
@@ -18,7 +18,7 @@ from ..model.interrupt import Resume
 from ..model.json import JsonObject
 from ..model.limits import check_size
 from ..model.position import ROOT, Conflict, Frame, Listing, Position
-from ..model.value import frozen_value
+from ..model.value import frozen_value, locked_value
 from ..stores.base import AuditRow, QuestionRow, StateStore, Status
 from .frame import FrameRun
 from .log import Entry, RunLog
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .context import Raised
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Call:
     """What a caller asked for, already checked for form. `input` is `None` to go on with what is stored."""
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import did_you_mean
 from ..model.interrupt import Interrupt
+from ..model.value import locked_value
 
 MODES = ("updates", "values", "custom", "tokens", "debug")
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class StreamEvent:
     """One event of a stream. `mode` is one of the modes asked for, or `"final"` or `"interrupt"` for the one terminal
     event. `data` is a copy; `checkpoint_id` the last event stored when it was made; `path` the frame it comes from."""
@@ -33,7 +33,7 @@ class StreamEvent:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class FinalEventData:
     """The terminal event of a run that completed: the final state as a dict."""
 
@@ -41,7 +41,7 @@ class FinalEventData:
     thread_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class InterruptEventData:
     """The terminal event of a run that paused: the state before the paused superstep, and the open questions by key."""
 

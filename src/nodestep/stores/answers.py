@@ -7,13 +7,13 @@ Knows nothing of tables; every store uses it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..model.canonical import decode, encode
+from ..model.value import locked_value
 from .base import Audited, AuditRow
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class KeptAnswer:
     """An `AuditRow` with its value as bytes and its time given."""
 

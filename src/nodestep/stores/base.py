@@ -8,12 +8,12 @@ order, and returns exactly the bytes it was given or raises StoreCorruptedError.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from ..model.json import Json, JsonObject
 from ..model.status import Status as Status
-from ..model.value import frozen_value
+from ..model.value import frozen_value, locked_value
 
 
 class QuestionRow(NamedTuple):
@@ -215,7 +215,7 @@ class Listed(NamedTuple):
         return QuestionRow(*self[4:])
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class ListedBranch:
     """A branch with where it comes from; both are `None` for a branch that is no fork. `first` is the number of the first
     record that was not pruned."""
@@ -227,7 +227,7 @@ class ListedBranch:
     first: int
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Audited:
     """A decision with where and when; `number` grows with every decision of the store and is its place in a page."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from ..model.value import locked_value
 from .base import Head, ListedBranch, Status
 from .branches import BranchRow
 from .connection import Connection
@@ -20,7 +20,7 @@ from .standing import standing
 _AFTER_ALL: Final = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class WantedThreads:
     """Which threads a page is to hold; `None` is any. `after` is the branch number of the last one seen."""
 

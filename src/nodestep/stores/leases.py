@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..model.value import locked_value
 from .branches import BranchRow
 from .clock import Clock
 from .owner import Owner, known_dead
 from .rows import damaged
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Leases:
     """Who takes leases, and by which clock."""
 

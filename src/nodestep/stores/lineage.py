@@ -6,13 +6,13 @@ A fork holds no copy of what it shares: its records begin after its fork point, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ..model.value import locked_value
 from .branches import BranchRow
 from .rows import damaged
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Part:
     """What one branch of a lineage gives to it: the records from `first` to `last`, of which those up to `pruned` are
     gone."""

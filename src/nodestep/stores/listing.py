@@ -6,10 +6,10 @@ never a question left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from ..model.value import locked_value
 from .base import Listed
 from .branches import BranchRow
 from .connection import Connection, Values
@@ -22,7 +22,7 @@ _BEGINNING: Final = (-1, -1, "")
 _ANY: Final = (None, None, None, None)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Wanted:
     """Which questions a page is to hold; `None` is any. `after` is pause, branch number and key of the last one seen."""
 

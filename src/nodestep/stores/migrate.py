@@ -5,16 +5,16 @@ Knows their numbers and texts; what version a store has, and the transaction aro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ..model.value import locked_value
 from .queries import sql_file
 
 MIGRATIONS: Final = ("0001_first",)
 """Every migration by its name. One that was released is never changed: a new file follows it."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Migration:
     """A step to the schema version `number`."""
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from ..model.value import locked_value
 
 _PROC: Final = Path("/proc")
 _DEAD_STATES: Final = frozenset("ZX")
 """A zombie runs no code any more; it only waits for its parent to take note."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Owner:
     """A process. `boot` names the boot of the host, `started` is the process's start time in clock ticks since then,
     and `namespace` the PID namespace in which `pid` counts; each is `None` where the platform does not tell. Its leases
@@ -70,7 +71,7 @@ def known_dead(owner: Owner, asking: Owner) -> bool:
     return now is not None and (now.started != owner.started or now.state in _DEAD_STATES)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class _Stat:
     pid: int
     state: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ..model.value import locked_value
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Cut:
     """Where a branch is to begin, and the snapshots that stay of what comes before, by the sequence they stand for."""
 

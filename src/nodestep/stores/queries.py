@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from ..model.value import locked_value
 
 _NAMED = re.compile(r"^-- name: (\w+)\n(.*?);\s*$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Queries:
     """One statement each; its file tells the parameters, and every dialect takes the same."""
 

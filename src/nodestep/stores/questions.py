@@ -6,10 +6,10 @@ Knows nothing of tables; every store uses it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from ..model.canonical import decode, encode
+from ..model.value import locked_value
 from .base import Listed, QuestionRow
 
 _SAID: Final = 8
@@ -32,7 +32,7 @@ class OfBranch(Protocol):
     def graph(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class KeptQuestion:
     """A question with its number and time given. `said` is the JSON of what its asker gave, with a comma before each
     field."""

@@ -6,10 +6,10 @@ Everything found is checked to be complete, so that a damaged page is an error a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from ..errors import UnknownEventError
+from ..model.value import locked_value
 from .base import QuestionRow, Record
 from .branches import BranchRow
 from .connection import Connection
@@ -22,7 +22,7 @@ _UNLIMITED: Final = -1
 _LAST_ID: Final = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Look:
     """What one look at a branch found."""
 

@@ -7,11 +7,11 @@ and no SQL. Rows of branches are in `branches.py`, those of questions in `questi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 from zlib import crc32
 
 from ..errors import StoreCorruptedError
+from ..model.value import locked_value
 from .answers import KeptAnswer
 from .base import Record
 
@@ -49,7 +49,7 @@ def damaged(what: str) -> StoreCorruptedError:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Counters:
     """What the store has given away: the last number of a branch, of a pause and of an answer."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from ..model.value import locked_value
 from .base import Head
 from .branch_listing import branches_of
 from .branches import BranchRow
@@ -28,7 +28,7 @@ STEP_BYTES: Final = 4 << 20
 """What one step frees at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Sweep:
     """What is to be freed of one branch: what comes before the sequence `before`, save the snapshots at `kept`; without
     `before` everything."""
