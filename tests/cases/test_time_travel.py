@@ -1,7 +1,4 @@
-"""Going back and another way from there. Ids are those of the collection of cases.
-
-TT-05 belongs to graphs inside graphs.
-"""
+"""Going back and another way from there. Ids are those of the collection of cases."""
 
 from __future__ import annotations
 
@@ -10,6 +7,8 @@ import pytest
 from nodestep import END, START, Command, NodeContext, Resume, ResumeError, interrupt
 from tests.asking import refusal
 from tests.history.making import asks, events, forked, open_keys, point, told, untouched
+from tests.nesting import inside as nesting
+from tests.nesting.inside import KINDS, path_of, put_inside
 from tests.running.making import Log, does, of, run, says
 
 
@@ -68,6 +67,28 @@ def test_is_12_what_the_refusal_of_a_new_input_advises_works(paused, store, ran)
     branch = forked(paused, "superstep_completed")
     again = paused.invoke({"n": 5}, thread_id="t", branch_id=branch)
     assert (again.status, again.state.n, again.state.log) == ("interrupted", 5, ["draft", "draft"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tt_05_a_fork_between_two_inner_questions_asks_the_second_again(store, ran, kind):
+    nodes = (nesting.says("i1", ran), nesting.asks("a", ran), nesting.says("i2", ran), nesting.asks("b", ran))
+    inner = nesting.chain("inner", *nodes)
+    graph = nesting.chain("outer", put_inside(kind, inner), nesting.says("after", ran), state_store=store)
+    graph.invoke({}, thread_id="t")
+    for answer in ("A", "B"):
+        done = graph.invoke(None, thread_id="t", resume=Resume(answer))
+    assert done.state.log == ["i1", "a=A", "i2", "b=B", "after"]
+
+    done_i2 = next(event for event in events(graph) if event.type == "node_completed" and event.node == "i2")
+    branch = run(graph.fork("t", from_=done_i2.id.partition(".")[0])).id
+    del ran[:]
+    paused = graph.invoke(None, thread_id="t", branch_id=branch)
+    assert list(paused.interrupts) == [f"{path_of(kind)}/b:ok"]
+    other = graph.invoke(None, thread_id="t", branch_id=branch, resume=Resume("other"))
+
+    assert other.state.log == ["i1", "a=A", "i2", "b=other", "after"]
+    assert ran == ["b", "b", "after"]
+    assert run(graph.load("t"))["log"] == ["i1", "a=A", "i2", "b=B", "after"]
 
 
 def test_tt_06_event_ids_move_on_after_a_fork_and_no_event_of_either_branch_is_missing(paused):

@@ -14,7 +14,16 @@ from typing import Any, TypeAlias
 
 from nodestep import Graph, Resume, SQLiteStateStore
 from nodestep.engine.replay import record_from_bytes
-from nodestep.model.event import Answered, OnceRecorded, Paused, RunFailed, Started, SuperstepCompleted, TaskRecorded
+from nodestep.model.event import (
+    Answered,
+    FrameOpened,
+    OnceRecorded,
+    Paused,
+    RunFailed,
+    Started,
+    SuperstepCompleted,
+    TaskRecorded,
+)
 from nodestep.model.ids import idempotency_key
 from nodestep.model.outcome import Asked, Done
 from nodestep.stores.base import Append, Receipt, Record, Refused, Status, Write
@@ -139,16 +148,35 @@ def history_of(store: Any) -> History:
     return told
 
 
+@dataclass
+class _Frame:
+    """A graph at work: the thread's own, or one inside a task."""
+
+    path: str
+    origin: str
+    superstep: int = 0
+    due: tuple[Any, ...] = ()
+    asks: dict[str, set[str]] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
+
+    def next(self, due: tuple[Any, ...]) -> None:
+        self.superstep += 1
+        self.due, self.asks, self.answered = due, {}, set()
+
+    def key(self, task: str) -> str:
+        return idempotency_key(self.origin, self.superstep, self.path, task)
+
+    def inside(self, task: str) -> str:
+        """The path of what is inside a task of it."""
+        return f"{self.path}/{task}" if self.path else task
+
+
 class _Reading:
-    """Walks through records, superstep by superstep."""
+    """Walks through records, superstep by superstep, in every graph at work."""
 
     def __init__(self, told: History, origin: str) -> None:
         self.told = told
-        self.origin = origin
-        self.superstep = 0
-        self.due: tuple[Any, ...] = ()
-        self.asks: dict[str, set[str]] = {}
-        self.answered: set[str] = set()
+        self.frames = {"": _Frame("", origin)}
 
     def read(self, records: Iterable[Record]) -> None:
         for record in records:
@@ -158,37 +186,46 @@ class _Reading:
     def _take(self, fact: Any, pause: int | None) -> None:
         match fact:
             case Started(_, _, due):
-                self._next(due)
-            case SuperstepCompleted(due, _, _, _):
-                for task in self.due:
-                    self.told.ends.setdefault(self._key(task.id), 1)
-                self._next(due)
-            case TaskRecorded(task, Asked(questions), _):
-                self.asks[task] = {f"{task}:{question.id}" for question in questions}
-                self.told.asked_again += self.answered & self.asks[task]
-            case TaskRecorded(task, Done(), _):
-                key = self._key(task)
+                self.frames[""].next(due)
+            case FrameOpened(path, _, _, due):
+                outer = max((at for at in self.frames if not at or path.startswith(f"{at}/")), key=len)
+                frame = self.frames[outer]
+                assert path not in self.frames, "a graph inside a task began anew"
+                self.frames[path] = _Frame(path, f"{frame.origin}/{frame.superstep}/{path}")
+                self.frames[path].next(due)
+            case SuperstepCompleted(due, _, _, path):
+                frame = self.frames[path]
+                for task in frame.due:
+                    self.told.ends.setdefault(frame.key(task.id), 1)
+                    self._close(frame.inside(task.id))
+                frame.next(due)
+            case TaskRecorded(task, Asked(questions), path):
+                frame = self.frames[path]
+                frame.asks[task] = {f"{frame.inside(task)}:{question.id}" for question in questions}
+                self.told.asked_again += frame.answered & frame.asks[task]
+            case TaskRecorded(task, Done(), path):
+                frame = self.frames[path]
+                key = frame.key(task)
                 self.told.ends[key] = self.told.ends.get(key, 0) + 1
-                self.asks.pop(task, None)
-            case OnceRecorded(task):
-                self.told.once.add(self._key(task))
+                frame.asks.pop(task, None)
+                self._close(frame.inside(task))
+            case OnceRecorded(task, _, _, path):
+                self.told.once.add(self.frames[path].key(task))
             case Answered(answers):
                 self.told.answered += [(self.told.waiting.pop(key), key) for key in answers]
-                self.answered |= answers.keys()
+                for key in answers:
+                    self.frames[key.rpartition(":")[0].rpartition("/")[0]].answered.add(key)
             case Paused() | RunFailed() if pause is not None:
                 self._show(pause)
 
-    def _next(self, due: tuple[Any, ...]) -> None:
-        self.superstep += 1
-        self.due, self.asks, self.answered = due, {}, set()
-
-    def _key(self, task: str) -> str:
-        return idempotency_key(self.origin, self.superstep, "", task)
+    def _close(self, path: str) -> None:
+        self.frames = {at: frame for at, frame in self.frames.items() if at != path and not at.startswith(f"{path}/")}
 
     def _show(self, pause: int) -> None:
-        for key in sorted(set().union(*self.asks.values()) - self.answered - self.told.waiting.keys()):
-            self.told.waiting[key] = pause
-            self.told.shown.append((pause, key))
+        for frame in self.frames.values():
+            for key in sorted(set().union(*frame.asks.values()) - frame.answered - self.told.waiting.keys()):
+                self.told.waiting[key] = pause
+                self.told.shown.append((pause, key))
 
 
 def noted_as(kind: str, notes: Iterable[str]) -> list[str]:

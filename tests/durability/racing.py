@@ -1,6 +1,6 @@
 """Many processes that do the same thing to one thread at once, round after round.
 
-    python -m tests.durability.racing STORE EFFECTS COUNT
+    python -m tests.durability.racing STORE EFFECTS COUNT SHAPE
 
 forks so many racers before any store is open and keeps them alive. A line `<what> <thread>` goes to all of them; the
 answer is one line with what each came to.
@@ -29,14 +29,22 @@ REFUSED = {"ThreadBusyError", "ResumeError"}
 class Race(AbstractContextManager["Race"]):
     """The racers, seen from the test, which has a store of its own on the same file."""
 
-    def __init__(self, folder: Path, count: int) -> None:
+    def __init__(self, folder: Path, count: int, shape: str = "flat") -> None:
         self.count = count
         self.effects = Effects(folder / "effects")
         self.store = SQLiteStateStore(folder / "threads.db")
-        self.graph = racer.build(self.store, self.effects)
+        self.graph = racer.build(self.store, self.effects, shape)
         self.losses: Counter[str] = Counter()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.durability.racing", folder / "threads.db", self.effects.path, str(count)],
+            [
+                sys.executable,
+                "-m",
+                "tests.durability.racing",
+                folder / "threads.db",
+                self.effects.path,
+                str(count),
+                shape,
+            ],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -79,10 +87,10 @@ class Race(AbstractContextManager["Race"]):
         return answers
 
 
-def run(path: str, effects: str, who: int) -> None:
+def run(path: str, effects: str, who: int, shape: str) -> None:
     """One racer: does what it reads, says what came of it."""
     with SQLiteStateStore(path) as store:
-        graph = racer.build(store, Effects(effects))
+        graph = racer.build(store, Effects(effects), shape)
         say("ready")
         for line in told():
             what, thread = line.split()
@@ -98,7 +106,7 @@ def attempt(graph: Graph[dict], what: str, thread: str, who: str) -> str:
         return type(error).__name__
 
 
-def fork_racers(path: str, effects: str, count: int) -> list[tuple[int, int]]:
+def fork_racers(path: str, effects: str, count: int, shape: str) -> list[tuple[int, int]]:
     """The pipes to and from each."""
     pipes = []
     for who in range(count):
@@ -108,7 +116,7 @@ def fork_racers(path: str, effects: str, count: int) -> list[tuple[int, int]]:
                 os.dup2(its_input, 0)
                 os.dup2(its_output, 1)
                 os.closerange(3, 1000)
-                run(path, effects, who)
+                run(path, effects, who, shape)
             finally:
                 os._exit(0)
         os.close(its_input)
@@ -117,8 +125,8 @@ def fork_racers(path: str, effects: str, count: int) -> list[tuple[int, int]]:
     return pipes
 
 
-def main(path: str, effects: str, count: str) -> None:
-    pipes = fork_racers(path, effects, int(count))
+def main(path: str, effects: str, count: str, shape: str) -> None:
+    pipes = fork_racers(path, effects, int(count), shape)
     readers = [os.fdopen(from_it) for _, from_it in pipes]
     print(json.dumps([reader.readline().strip() for reader in readers]), flush=True)
     for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""Six shapes of graphs. Every node notes what it does where a killed process cannot take it back.
+"""Seven shapes of graphs. Every node notes what it does where a killed process cannot take it back.
 
 A task that runs notes `run:<idempotency key>`, which names it for good, and what it does once notes `once:<idempotency key>`;
 `returned:<idempotency key>` says that `ctx.once` came back with it.
@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
-from nodestep import END, START, BaseState, Graph, NodeContext, Send, add, interrupt, node, when
+from nodestep import END, START, BaseState, Graph, NodeContext, Send, add, interrupt, node, subgraph, when
 from nodestep.engine.replay import record_from_bytes
 from nodestep.model.event import TaskRecorded
 from nodestep.stores.base import StateStore
@@ -165,6 +165,46 @@ def beside_a_failure(store: StateStore, effects: Effects) -> Graph[Work]:
     )
 
 
+def nested(store: StateStore, effects: Effects) -> Graph[Work]:
+    """take -> [sub, beside] -> end. In sub: plan -> calls -> close; and calls calls a graph that works once, and then asks."""
+
+    @node
+    def work(state: Work, ctx: NodeContext) -> Any:
+        ran(effects, ctx)
+
+        def charge() -> int:
+            effects.do(f"once:{ctx.idempotency_key}")
+            return 42
+
+        paid = ctx.once("charge", charge)
+        effects.do(f"returned:{ctx.idempotency_key}")
+        return {"log": [f"paid {paid}"]}
+
+    @node
+    def ask(state: Work, ctx: NodeContext) -> Any:
+        ran(effects, ctx)
+        return {"log": [interrupt("Inside?", id="ok")]}
+
+    leaf = Graph(Work, name="leaf").flow(START >> work >> ask >> END)
+
+    @node
+    async def calls(state: Work, ctx: NodeContext) -> Any:
+        ran(effects, ctx)
+        return {"log": (await ctx.call(leaf, id="leaf")).log}
+
+    @node
+    async def beside(state: Work, ctx: NodeContext) -> Any:
+        await after("sub", store)
+        ran(effects, ctx)
+        return {"log": ["beside"]}
+
+    middle = Graph(Work, name="middle").flow(START >> says("plan", effects) >> calls >> says("close", effects) >> END)
+    sub = subgraph("sub", middle, share=["log"])
+    return Graph(Work, name="nested", state_store=store).flow(
+        START >> says("take", effects) >> [sub, beside] >> says("end", effects) >> END
+    )
+
+
 SHAPES: dict[str, Shape] = {
     "chain": chain,
     "loop": loop,
@@ -172,6 +212,7 @@ SHAPES: dict[str, Shape] = {
     "join": join,
     "two_pauses": two_pauses,
     "beside_a_failure": beside_a_failure,
+    "nested": nested,
 }
 
 LOGS = {
@@ -181,5 +222,6 @@ LOGS = {
     "join": ["split", "long", "short", "longer", "both"],
     "two_pauses": ["yes to First?", "found with yes to First?", "yes to found with yes to First?", "end"],
     "beside_a_failure": ["yes to Really?", "flaky", "end"],
+    "nested": ["take", "beside", "plan", "paid 42", "yes to Inside?", "close", "end"],
 }
 """What each has written at its end, however often it was cut off."""

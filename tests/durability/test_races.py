@@ -16,6 +16,14 @@ def test_of_many_resumes_exactly_one_has_an_effect(processes, rounds, what, quic
     assert sum(race.losses.values()) == rounds * (processes - 1)
 
 
+@pytest.mark.parametrize("what", ["resume", "aresume"])
+def test_of_many_resumes_of_a_question_two_graphs_deep_exactly_one_has_an_effect(what, quick):
+    with Race(quick, 6, "nested") as race:
+        for number in range(6):
+            race.resume(f"t{number}", what)
+    assert sum(race.losses.values()) == 6 * 5
+
+
 def test_of_ten_processes_that_continue_a_ready_thread_one_does(quick):
     with Race(quick, 10) as race:
         for number in range(5):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from nodestep import END, START, Graph, Resume, SQLiteStateStore, interrupt, node
+from nodestep import END, START, Graph, Resume, SQLiteStateStore, interrupt, node, subgraph
 from nodestep.stores.base import StateStore
 from tests.persistence.programs.effects import Effects, say, told
 
 
-def build(store: StateStore, effects: Effects) -> Graph[dict]:
-    """Asks, and then has an effect that is told by its thread."""
+def build(store: StateStore, effects: Effects, shape: str = "flat") -> Graph[dict]:
+    """Asks, and then has an effect that is told by its thread; `nested`, both two graphs deep."""
 
     @node
     def ask(state: dict, /):
@@ -26,7 +26,11 @@ def build(store: StateStore, effects: Effects) -> Graph[dict]:
     def act(state: dict, /):
         effects.do(f"{state['thread']}:{state['answer']}")
 
-    return Graph(dict, name="race", state_store=store).flow(START >> ask >> act >> END)
+    if shape == "flat":
+        return Graph(dict, name="race", state_store=store).flow(START >> ask >> act >> END)
+    leaf = Graph(dict, name="leaf").flow(START >> ask >> act >> END)
+    middle = Graph(dict, name="middle").flow(START >> subgraph("leaf", leaf, share=["thread"]) >> END)
+    return Graph(dict, name="race", state_store=store).flow(START >> subgraph("sub", middle, share=["thread"]) >> END)
 
 
 def attempt(graph: Graph[dict], what: str, thread: str, who: str) -> str:
