@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .agents import call_tool as call_tool
     from .agents import model_node as model_node
     from .agents import tool as tool
+    from .agents import tool_runner as tool_runner
     from .chat import ScriptedChat as ScriptedChat
     from .errors import ChatHistoryError as ChatHistoryError
     from .errors import ContextNotProvidedError as ContextNotProvidedError
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
 
 
 _HOME = {
-    "agents": "AgentState Tool ToolCallResult ToolContext call_tool model_node tool",
+    "agents": "AgentState Tool ToolCallResult ToolContext call_tool model_node tool tool_runner",
     "chat": "ScriptedChat",
     "errors": (
         "ChatHistoryError ModelProviderError StructuredOutputError "

@@ -3,7 +3,8 @@
 from .calling import ToolCallResult, call_tool
 from .context import ToolContext
 from .model_node import model_node
+from .runner import tool_runner
 from .state import AgentState
 from .tool import Tool, tool
 
-__all__ = ["AgentState", "model_node", "Tool", "ToolCallResult", "ToolContext", "call_tool", "tool"]
+__all__ = ["AgentState", "model_node", "Tool", "ToolCallResult", "ToolContext", "call_tool", "tool", "tool_runner"]

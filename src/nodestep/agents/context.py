@@ -6,8 +6,10 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from ..model.json import Json
+from ..model.subgraph import InnerGraph
 
 P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -51,3 +53,6 @@ class ToolContext(Protocol):
 
     async def aonce(self, id: str, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """The same for an `async def` function."""
+
+    async def call(self, graph: InnerGraph[S], input: Any = None, *, id: str) -> S:
+        """Run a graph inside this call, as part of the same thread, and return its final state; as in `NodeContext`."""

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from ..chat import ToolDefinition
 from ..errors import GraphConfigError
+from ..flow.options import refuse
 from ..middleware.predicates import Predicate
 from ..middleware.rules import must_ask
 from ..model.json import JsonObject
@@ -140,8 +141,8 @@ def _make(
         takes = read_arguments(function, _title(str(named)), input_model)
     except GraphConfigError as error:
         problems += str(error).splitlines()
-    if problems or takes is None:
-        raise GraphConfigError(f"Tool {named!r} cannot be made: " + "\n".join(problems))
+    refuse(f"Tool {named!r}", problems)
+    assert takes is not None
     return Tool(named, told, function, takes, needs_approval)
 
 

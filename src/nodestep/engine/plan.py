@@ -42,7 +42,7 @@ def graphs_at(blueprint: Blueprint, position: Position) -> dict[str, Blueprint]:
     graphs = {ROOT: blueprint}
     for path, frame in position.frames.items():
         outer, _, task_id = path.rpartition("/")
-        if path == ROOT or frame.graph is None or outer not in graphs:
+        if path == ROOT or frame.holds_calls or outer not in graphs:
             continue
         node = next((task.node for task in position.frames[outer].due if task.id == task_id), None)
         if node is None or graphs[outer].name_now(node) not in graphs[outer].nodes:

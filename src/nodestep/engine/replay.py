@@ -9,6 +9,7 @@ from ..errors import StoreCorruptedError
 from ..model.canonical import decode, encode
 from ..model.event import (
     Answered,
+    CallsOpened,
     Cancelled,
     Continued,
     Expired,
@@ -24,6 +25,8 @@ from ..model.event import (
     StateUpdated,
     SuperstepCompleted,
     TaskRecorded,
+    calls_from_json,
+    calls_to_json,
     fact_from_json,
     fact_to_json,
     outcome_from_json,
@@ -36,7 +39,7 @@ from ..model.json import Json, JsonObject
 from ..model.memory import NO_MEMORY, changed
 from ..model.outcome import NOTHING, Done
 from ..model.patch import FieldPositions, Patch, apply
-from ..model.position import NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
+from ..model.position import NO_GRAPH, NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
 from ..model.status import Status
 
 
@@ -79,6 +82,8 @@ class Checkpoint:
             case FrameOpened(path, _, state, _):
                 self.inner[path] = state
                 self.places.pop(path, None)
+            case CallsOpened(path, _):
+                self.inner[path] = {}
             case _:
                 return
 
@@ -110,6 +115,8 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
             return position.with_frame(path, replace(frame, memory=changed(frame.memory, change)))
         case FrameOpened(path, graph, _, due):
             return position.with_frame(path, Frame(1, due, graph=graph))
+        case CallsOpened(path, due):
+            return position.with_calls(path, due)
         case Answered(answers):
             return _closed(position, answers, _answered)
         case Expired(keys):
@@ -216,7 +223,8 @@ def snapshot_from_bytes(body: bytes) -> Checkpoint:
 
 
 def _frame_to_json(frame: Frame) -> JsonObject:
-    out: JsonObject = {"superstep": frame.superstep, "due": tasks_to_json(frame.due)}
+    due = calls_to_json(frame.due) if frame.holds_calls else tasks_to_json(frame.due)
+    out: JsonObject = {"superstep": frame.superstep, "due": due}
     if frame.work:
         out["work"] = {task: _work_to_json(work) for task, work in frame.work.items()}
     if frame.marks:
@@ -231,8 +239,9 @@ def _frame_to_json(frame: Frame) -> JsonObject:
 def _frame_from_json(stored: JsonObject) -> Frame:
     work = {task: _work_from_json(item) for task, item in stored["work"].items()} if "work" in stored else NO_WORK
     marks = {join: tuple(sources) for join, sources in stored["marks"].items()} if "marks" in stored else NO_MARKS
-    memory = stored.get("memory", NO_MEMORY)
-    return Frame(stored["superstep"], tasks_from_json(stored["due"]), work, marks, stored.get("graph"), memory)
+    graph = stored.get("graph")
+    due = calls_from_json(stored["due"]) if graph == NO_GRAPH else tasks_from_json(stored["due"])
+    return Frame(stored["superstep"], due, work, marks, graph, stored.get("memory", NO_MEMORY))
 
 
 def _work_to_json(work: Work) -> JsonObject:

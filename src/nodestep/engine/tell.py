@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..model.event import (
     Answered,
+    CallsOpened,
     Cancelled,
     Continued,
     Expired,
@@ -94,7 +95,7 @@ def _tell(fact: Fact, position: Position, pause: int | None) -> Iterator[Told]:
             yield Told("cancelled", message=reason)
         case Forked(origin):
             yield Told("forked", data={"from": origin})
-        case FrameOpened(path):
+        case FrameOpened(path) | CallsOpened(path):
             yield from _superstep_start(position, position.outer_of(path))
         case TaskRecorded(task, outcome, path):
             frame = position.frames[path]
@@ -102,7 +103,7 @@ def _tell(fact: Fact, position: Position, pause: int | None) -> Iterator[Told]:
             for id, reason in outcome.rejected.items():
                 asked = {"question": interrupt_key(path, task, id)}
                 yield Told("answer_rejected", _node_of(frame, task), asked, message=reason, path=path)
-            if isinstance(outcome, Done):
+            if isinstance(outcome, Done) and not frame.holds_calls:
                 yield Told("node_completed", _node_of(frame, task), outcome.patch, path=path)
         case SuperstepCompleted(due, patch, _, path):
             frame = position.frames[path]
@@ -125,8 +126,11 @@ def _tell(fact: Fact, position: Position, pause: int | None) -> Iterator[Told]:
 
 
 def _superstep_start(position: Position, path: str) -> Iterator[Told]:
-    """The start of a frame's superstep, with the first thing that is recorded of it: an outcome, or a frame inside it."""
+    """The start of a frame's superstep, with the first thing that is recorded of it: an outcome, or a frame inside it. Tool
+    calls are told by the task that runs them."""
     frame = position.frames[path]
+    if frame.holds_calls:
+        return
     begun = any(work.outcome is not None for work in frame.work.values())
     if not begun and not any(inner != path and is_within(inner, path) for inner in position.frames):
         data = {"superstep": frame.superstep, "tasks": [task.id for task in frame.due]}
@@ -150,7 +154,7 @@ def _failed_at(position: Position, failure: RunFailed) -> tuple[str, str | None]
     failed = [
         (path, task)
         for path, frame in position.frames.items()
-        for task in frame.due
+        for task in (() if frame.holds_calls else frame.due)
         if isinstance(outcome := frame.work_of(task.id).outcome, Failed)
         and (outcome.error_type, outcome.message) == (failure.error_type, failure.message)
     ]

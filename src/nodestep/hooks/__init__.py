@@ -1,6 +1,13 @@
 """The hooks of a graph: `Middleware` and the values its methods receive."""
 
-from .contexts import GraphMiddlewareContext, ModelMiddlewareContext, NodeMiddlewareContext, Replacement, RunOutcome
+from .contexts import (
+    GraphMiddlewareContext,
+    ModelMiddlewareContext,
+    NodeMiddlewareContext,
+    Replacement,
+    RunOutcome,
+    ToolMiddlewareContext,
+)
 from .middleware import Middleware
 
 __all__ = [
@@ -10,4 +17,5 @@ __all__ = [
     "NodeMiddlewareContext",
     "Replacement",
     "RunOutcome",
+    "ToolMiddlewareContext",
 ]

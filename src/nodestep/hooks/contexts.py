@@ -88,6 +88,26 @@ class ModelMiddlewareContext(Remembering):
 
 
 @locked_value
+class ToolMiddlewareContext(Remembering):
+    """One tool call. `value` is its arguments as JSON, checked and with every default filled in, in `before_tool` and
+    `on_tool_error`, and its result in `after_tool`; `tool_call_id` is the id that the model gave it, the rest is that of the
+    node which runs it."""
+
+    tool_name: str
+    value: Any
+    tool_call_id: str
+    graph_name: str
+    node_name: str
+    state: Any
+    run_id: str
+    thread_id: str
+    step: int
+    task_id: str
+    root_run_id: str
+    _memory: Callable[[], MutableMapping[str, Json]] = field(default=dict, repr=False, compare=False)
+
+
+@locked_value
 class RunOutcome:
     """How a run ended: `"completed"`, `"paused"` with its open `interrupts` by key, `"failed"` with its `error`, or
     `"cancelled"`."""

@@ -14,7 +14,13 @@ from typing import Any
 
 from ..errors import GraphConfigError, did_you_mean
 from ..model.value import locked_value
-from .contexts import GraphMiddlewareContext, ModelMiddlewareContext, NodeMiddlewareContext, RunOutcome
+from .contexts import (
+    GraphMiddlewareContext,
+    ModelMiddlewareContext,
+    NodeMiddlewareContext,
+    RunOutcome,
+    ToolMiddlewareContext,
+)
 
 HOOKS = (
     "before_graph",
@@ -26,9 +32,11 @@ HOOKS = (
     "on_interrupt",
     "before_model",
     "after_model",
+    "before_tool",
+    "after_tool",
+    "on_tool_error",
+    "tools",
 )
-RESERVED = ("before_tool", "after_tool", "on_tool_error", "tools")
-"""Names that agents will give a meaning to. Nothing calls them yet, so a class that defines one would guard nothing."""
 
 _PREFIXES = ("before_", "after_", "on_")
 
@@ -37,8 +45,8 @@ class Middleware:
     """Derive from this class and override what you need; a hook that is not overridden costs nothing.
 
     Raises GraphConfigError when a subclass is defined with a method that begins like a hook (`before_`, `after_`, `on_`)
-    or is spelt nearly like one and is none, with a reserved name, or with an `async def on_interrupt`. A method of your
-    own with such a name begins with `_`.
+    or is spelt nearly like one and is none, or with an `async def on_interrupt`. A method of your own with such a name
+    begins with `_`.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -46,11 +54,6 @@ class Middleware:
         for name, member in vars(cls).items():
             if name.startswith("_") or not (callable(member) or isinstance(member, staticmethod | classmethod)):
                 continue
-            if name in RESERVED:
-                raise GraphConfigError(
-                    f"{cls.__name__}.{name} is a hook of agents, which this version does not call yet, so it would guard "
-                    "nothing. Leave it out."
-                )
             if name not in HOOKS and (name.startswith(_PREFIXES) or get_close_matches(name, HOOKS, cutoff=0.85)):
                 raise GraphConfigError(
                     f"{cls.__name__}.{name} looks like a hook, and no hook has this name.{did_you_mean(name, HOOKS)} "
@@ -93,6 +96,20 @@ class Middleware:
     def after_model(self, ctx: ModelMiddlewareContext) -> Any:
         """The model answered. Return `Replacement(response)`, a ChatResponse, to go on with something else."""
 
+    def before_tool(self, ctx: ToolMiddlewareContext) -> Any:
+        """A tool call is about to be judged and run. Return `Replacement(arguments)` to run it with other arguments, which
+        are checked anew; raise ToolDeniedError to deny it. Any other error fails the task, and the call does not run."""
+
+    def after_tool(self, ctx: ToolMiddlewareContext) -> Any:
+        """The tool returned. Return `Replacement(result)` to tell the model something else."""
+
+    def on_tool_error(self, ctx: ToolMiddlewareContext, error: Exception) -> Any:
+        """The call failed. It only looks: what it returns is not used, and an error of its own becomes a note on `error`."""
+
+    def tools(self) -> Sequence[Any]:
+        """Further tools for the agents of the graph, asked for once, when the graph is made."""
+        return ()
+
 
 @locked_value
 class GraphHooks:
@@ -114,6 +131,11 @@ class HookTable:
     on_interrupt: tuple[Callable[..., Any], ...] = ()
     before_model: tuple[Callable[..., Any], ...] = ()
     after_model: tuple[Callable[..., Any], ...] = ()
+    before_tool: tuple[Callable[..., Any], ...] = ()
+    after_tool: tuple[Callable[..., Any], ...] = ()
+    on_tool_error: tuple[Callable[..., Any], ...] = ()
+    tools: tuple[Any, ...] = ()
+    middleware: tuple[Middleware, ...] = ()
 
     around_nodes: bool = False
     """Whether running a task involves a hook besides `on_interrupt`."""
@@ -162,6 +184,11 @@ def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
         on_interrupt=overridden("on_interrupt"),
         before_model=overridden("before_model"),
         after_model=overridden("after_model")[::-1],
+        before_tool=overridden("before_tool"),
+        after_tool=overridden("after_tool")[::-1],
+        on_tool_error=overridden("on_tool_error")[::-1],
+        tools=tuple(tool for offered in overridden("tools") for tool in offered()),
+        middleware=tuple(items),
         around_nodes=bool(nodes),
         any_async=any(map(inspect.iscoroutinefunction, nodes)),
     )

@@ -8,6 +8,7 @@ from ..hooks import (
     NodeMiddlewareContext,
     Replacement,
     RunOutcome,
+    ToolMiddlewareContext,
 )
 from .approvals import ToolInterruptMiddleware
 from .decisions import ToolDecision, ToolInterrupt
@@ -26,6 +27,7 @@ __all__ = [
     "ToolDeniedError",
     "ToolInterrupt",
     "ToolInterruptMiddleware",
+    "ToolMiddlewareContext",
     "all_fields",
     "any_field",
     "eq",

@@ -47,17 +47,17 @@ def read_decision(answer: Json) -> ToolDecision:
     if answer is True:
         return APPROVED
     if not isinstance(answer, dict):
-        return _denied(f"the answer was no decision but a value of type {type(answer).__name__}")
+        return _denied(f"The answer was no decision but a value of type {type(answer).__name__}.")
     try:
         decision = ToolDecision.model_validate(answer)
     except ValidationError as error:
         wrong = sorted({str(found["loc"][0]) for found in error.errors(include_url=False) if found["loc"]})
-        return _denied(f"the answer was no valid decision; wrong in it: {', '.join(wrong)}")
+        return _denied(f"The answer was no valid decision; wrong in it: {', '.join(wrong)}.")
     match decision.action, decision.arguments:
         case "edit", None:
-            return _denied("the answer was an edit without arguments")
+            return _denied("The answer was an edit without arguments.")
         case "approve", dict():
-            return _denied("the answer approved the call and gave arguments at once, which only an edit may")
+            return _denied("The answer approved the call and gave arguments at once, which only an edit may.")
     return decision
 
 
@@ -67,4 +67,4 @@ def merged(arguments: JsonObject, decision: ToolDecision) -> JsonObject:
 
 
 def _denied(why: str) -> ToolDecision:
-    return ToolDecision(action="deny", message=f"{why[0].upper()}{why[1:]}, so the call was not run.")
+    return ToolDecision(action="deny", message=why)

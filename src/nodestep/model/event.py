@@ -73,6 +73,15 @@ class Remembered:
 
 
 @frozen_value
+class CallsOpened:
+    """The tool calls of a task's turn, as tasks of a frame without a graph. What is recorded of a call that stands there
+    already stays; of a call that is no longer the same, nothing does."""
+
+    path: str
+    due: tuple[Task, ...]
+
+
+@frozen_value
 class TaskRecorded:
     """One task's outcome, recorded before its superstep ended."""
 
@@ -148,6 +157,7 @@ Fact: TypeAlias = (
     Started
     | FrameOpened
     | Remembered
+    | CallsOpened
     | Continued
     | Answered
     | Expired
@@ -169,6 +179,15 @@ def tasks_to_json(due: tuple[Task, ...]) -> list[Json]:
 
 def tasks_from_json(stored: list[Json]) -> tuple[Task, ...]:
     return tasks_of(Target(item) if isinstance(item, str) else Target(item[0], item[1]) for item in stored)
+
+
+def calls_to_json(due: tuple[Task, ...]) -> list[Json]:
+    """Tool calls as tasks: their ids are not numbered but the model's."""
+    return [[task.id, task.node, task.payload] for task in due]
+
+
+def calls_from_json(stored: list[Json]) -> tuple[Task, ...]:
+    return tuple(Task(id, node, payload) for id, node, payload in stored)
 
 
 def _question_to_json(question: StoredQuestion) -> JsonObject:
@@ -258,6 +277,8 @@ def fact_to_json(fact: Fact) -> list[Json]:
             return ["open", path, graph, state, tasks_to_json(due)]
         case Remembered(change, path):
             return ["memory", dict(change), path] if path else ["memory", dict(change)]
+        case CallsOpened(path, due):
+            return ["calls", path, calls_to_json(due)]
         case Started(run_id, patch, due):
             return ["start", run_id, patch or {}, tasks_to_json(due)]
         case Continued(run_id):
@@ -302,6 +323,9 @@ def fact_from_json(stored: list[Json]) -> Fact:
             return FrameOpened(path, graph, state, tasks_from_json(due))
         case "memory":
             return Remembered(*rest)
+        case "calls":
+            path, due = rest
+            return CallsOpened(path, calls_from_json(due))
         case "start":
             run_id, patch, due = rest
             return Started(run_id, patch, tasks_from_json(due))

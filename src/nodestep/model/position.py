@@ -19,6 +19,8 @@ from .status import Status
 from .value import frozen_value
 
 ROOT = ""
+NO_GRAPH = ""
+"""Stands for the graph's name in a frame that holds the tool calls of its outer task."""
 
 
 @frozen_value
@@ -103,9 +105,22 @@ class Frame:
                 memory = changed(memory, work.outcome.memory)
         return memory
 
+    @property
+    def holds_calls(self) -> bool:
+        """Whether the tasks are the tool calls of the outer task, rather than those of a graph."""
+        return self.graph == NO_GRAPH
+
+    def with_calls(self, due: tuple[Task, ...]) -> Frame:
+        """A frame of tool calls with these due: of those that stood here before as they are now, the work is kept."""
+        kept = {task.id: self.work[task.id] for task in due if task in self.due and task.id in self.work}
+        return replace(self, due=due, work=kept or NO_WORK)
+
     def waits(self) -> bool:
         """Whether a task waits for an answer, asked by itself or below it. True only after what could run has run."""
         return any(isinstance(work.outcome, Asked) for work in self.work.values())
+
+
+CALLS = Frame(1, graph=NO_GRAPH)
 
 
 @frozen_value
@@ -172,6 +187,16 @@ class Position:
         listed = {key: listing for key, listing in self.listed.items() if split_key(key)[0] not in gone}
         return replace(self, frames=frames, listed=listed)
 
+    def with_calls(self, path: str, due: tuple[Task, ...]) -> Position:
+        """The position with these tool calls in the frame at a path; what belonged to other calls there is gone."""
+        before = self.frames.get(path, CALLS)
+        position = self
+        for task in before.due:
+            if task not in due:
+                position = position.without(frame_path(path, task.id))
+        listed = {key: listing for key, listing in position.listed.items() if not _is_of(key, path, before.due, due)}
+        return replace(position.with_frame(path, before.with_calls(due)), listed=listed)
+
     def without_below(self, path: str) -> Position:
         """The position without the frames inside this one, when its superstep is over."""
         position = self
@@ -202,6 +227,12 @@ class Position:
     def open_questions(self) -> dict[str, OpenQuestion]:
         """Those of them that a pause has shown: the ones that people can answer."""
         return {key: found for key, found in self.asked().items() if key in self.listed}
+
+
+def _is_of(key: str, path: str, before: tuple[Task, ...], due: tuple[Task, ...]) -> bool:
+    """Whether a question was asked by a call that is due no longer."""
+    at, task, _ = split_key(key)
+    return at == path and any(old.id == task and old not in due for old in before)
 
 
 def tasks_of(targets: Iterable[Target]) -> tuple[Task, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from ..hooks.contexts import GraphMiddlewareContext
@@ -111,3 +111,11 @@ class FrameRun:
         if self.run.listens("debug"):
             data = {"type": "node_input", "state": self.schema.data(scope.values)}
             self.emit("debug", data, scope.node, scope.task.id)
+
+
+def outwards(at: FrameRun) -> Iterator[FrameRun]:
+    """A frame and those around it, the innermost first."""
+    each: FrameRun | None = at
+    while each is not None:
+        yield each
+        each = None if each.parent is None else each.parent.at

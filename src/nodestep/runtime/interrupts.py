@@ -6,7 +6,7 @@ into a go-ahead; see docs/design.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, overload
 
@@ -18,7 +18,7 @@ from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
 from ..model.outcome import StoredQuestion
 from .context import BOOKKEEPING, CURRENT, Raised, TaskScope, check_question_id
-from .frame import FrameRun
+from .frame import outwards
 
 T = TypeVar("T")
 
@@ -101,8 +101,17 @@ def _scope(what: str) -> TaskScope:
 
 
 def _ask(scope: TaskScope, id: str, question: Question) -> Any:
-    """The answer, if there is one; otherwise the question is noted, to be raised, and MISSING comes back."""
     scope.check_open("interrupt")
+    try:
+        check_question_id("interrupt", id)
+    except ValueError as error:
+        scope.fault = error
+        raise
+    return ask(scope, id, question)
+
+
+def ask(scope: TaskScope, id: str, question: Question) -> Any:
+    """The answer, if there is one; otherwise the question is noted, to be raised, and MISSING comes back."""
     _take_id(scope, id)
     for answers in (scope.work.answers, scope.hook_answers):
         if id in answers:
@@ -138,17 +147,13 @@ def _ask(scope: TaskScope, id: str, question: Question) -> Any:
 
 
 def _take_id(scope: TaskScope, id: str) -> None:
-    try:
-        check_question_id("interrupt", id)
-        with BOOKKEEPING:
-            if id in scope.ids:
-                raise GraphExecutionError(
-                    f"Node {scope.node!r} asks the id {id!r} twice in one run. Give each question its own id."
-                )
-            scope.own("ids", set).add(id)
-    except (ValueError, GraphExecutionError) as error:
-        scope.fault = error
-        raise
+    with BOOKKEEPING:
+        if id in scope.ids:
+            scope.fault = GraphExecutionError(
+                f"Node {scope.node!r} asks the id {id!r} twice in one run. Give each question its own id."
+            )
+            raise scope.fault
+        scope.own("ids", set).add(id)
 
 
 def _given(answer: Json, question: Question) -> Any:
@@ -156,8 +161,9 @@ def _given(answer: Json, question: Question) -> Any:
 
 
 def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
-    """The first answer of a hook; MISSING when every hook leaves the question to a person."""
-    for hook in _hooks_outwards(scope):
+    """The first answer of a hook, of the task's own graph and then of those around it, each in middleware order; MISSING
+    when every hook leaves the question to a person."""
+    for hook in (each for at in outwards(scope.at) for each in at.hooks.on_interrupt):
         try:
             answer = hook(scope.hook_context(hook), payload)
         except Exception:
@@ -172,14 +178,6 @@ def _ask_hooks(scope: TaskScope, id: str, payload: Any) -> Any:
         if answer is not None:
             return answer
     return MISSING
-
-
-def _hooks_outwards(scope: TaskScope) -> Iterator[Callable[..., Any]]:
-    """The `on_interrupt` hooks that cover a task: its own graph's in middleware order, then those of the graphs around."""
-    at: FrameRun | None = scope.at
-    while at is not None:
-        yield from at.hooks.on_interrupt
-        at = None if at.parent is None else at.parent.at
 
 
 def _stored(scope: TaskScope, id: str, question: Question) -> StoredQuestion:

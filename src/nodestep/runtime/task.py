@@ -12,7 +12,7 @@ import random
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..errors import (
     GraphExecutionError,
@@ -33,6 +33,8 @@ from .writes import read_writes
 
 if TYPE_CHECKING:
     from .frame import FrameRun
+
+T = TypeVar("T")
 
 MESSAGE_CHARACTERS = 2000
 ONE_TRY = Retry(max_attempts=1)
@@ -66,15 +68,17 @@ def scope_of(at: FrameRun, task: Task) -> TaskScope:
 
 async def perform(scope: TaskScope, place: Place) -> TaskEnd:
     """Run a task. Lets through what is no failure of the node: a cancellation, KeyboardInterrupt, SystemExit."""
+    try:
+        return await guarded(scope, _performed(scope, place))
+    finally:
+        scope.closed = True
+
+
+async def guarded(scope: TaskScope, work: Awaitable[T]) -> T | TaskEnd:
+    """The result of work in a task, or how the task ended where the work asks a person or fails."""
     token = CURRENT.set(scope)
     try:
-        if scope.at.hooks.around_nodes or scope.spec.retry is not None:
-            return await _perform(scope, place)
-        result = await _call(scope, place)
-        check_not_swallowed(scope)
-        writes = read_writes(scope, result)
-        done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
-        return TaskEnd(scope.task, done, writes.update)
+        return await work
     except GraphInterrupt as signal:
         return _stopped(scope, signal)
     except Exception as error:
@@ -87,8 +91,17 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
             return _failed(scope, found)
         raise
     finally:
-        scope.closed = True
         CURRENT.reset(token)
+
+
+async def _performed(scope: TaskScope, place: Place) -> TaskEnd:
+    if scope.at.hooks.around_nodes or scope.spec.retry is not None:
+        return await _perform(scope, place)
+    result = await _call(scope, place)
+    check_not_swallowed(scope)
+    writes = read_writes(scope, result)
+    done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
+    return TaskEnd(scope.task, done, writes.update)
 
 
 async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
@@ -119,7 +132,7 @@ async def _attempts(scope: TaskScope, place: Place) -> Any:
     for number in range(1, retry.max_attempts + 1):
         scope.begin_attempt(number)
         try:
-            return await _tried(scope, place)
+            return await tried(scope, _call(scope, place))
         except retry.on as error:
             if number == retry.max_attempts or scope.fault is not None or isinstance(error, NEVER_RETRIED):
                 raise
@@ -147,11 +160,11 @@ def _delay_s(retry: Retry, number: int) -> float:
     return delay * random.random() if retry.jitter else delay
 
 
-async def _tried(scope: TaskScope, place: Place) -> Any:
+async def tried(scope: TaskScope, work: Awaitable[T]) -> T:
     """One try. A pause raised inside a TaskGroup comes out in a group: alone it is the pause, and beside a real error the
     error wins, as an error like any other."""
     try:
-        return await _call(scope, place)
+        return await work
     except Exception as error:
         raise _not_a_pause(scope, error)  # noqa: B904 - it is the error itself, or says where it comes from
     except BaseExceptionGroup as group:

@@ -1,0 +1,128 @@
+"""Approval of tool calls: what must be asked for, the question, and what comes of its answer.
+
+An answer belongs to the tool, the call and the exact arguments that the person saw. They are kept beside the question, so
+that an answer never meets a call that became another one meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ToolDeniedError
+from ..middleware.approvals import ToolInterruptMiddleware
+from ..middleware.decisions import ToolDecision, ToolInterrupt, merged, read_decision
+from ..middleware.rules import InterruptRule
+from ..model.ids import approval_id
+from ..model.interrupt import MISSING, Question
+from ..model.json import JsonObject
+from ..runtime.context import TaskScope
+from ..runtime.frame import outwards
+from ..runtime.interrupts import ask
+from .arguments import Checked
+from .calling import check_arguments
+from .tool import Tool
+
+SHOWN = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A call that is about to run, with the arguments that fit its tool."""
+
+    tool: Tool[Any, Any]
+    call_id: str
+    arguments: Checked
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """A call that may run; `decided` says that a person, or a hook, decided so."""
+
+    tool: Tool[Any, Any]
+    arguments: Checked
+    decided: bool = False
+
+
+class Waiting:
+    """A call that waits for a decision."""
+
+
+WAITING = Waiting()
+
+
+class Approvals:
+    """The approvals of one turn, asked by the task that runs its calls."""
+
+    def __init__(self, scope: TaskScope) -> None:
+        self._scope = scope
+        middleware = [
+            item
+            for at in outwards(scope.at)
+            for item in at.hooks.middleware
+            if isinstance(item, ToolInterruptMiddleware)
+        ]
+        self._rules = tuple(rule for item in middleware for rule in item.rules)
+        self.hold_turn = any(item.hold_turn for item in middleware)
+
+    def judge(self, task: str, ready: Ready) -> Cleared | Waiting:
+        """Whether a call may run now. `task` tells the calls of a turn apart.
+
+        Raises ToolDeniedError for one that was denied, ToolExecutionError where an edit does not fit its tool.
+        """
+        current, needs = ready.arguments, self._needs(ready.tool, ready.arguments)
+        asked = self._asked(task)
+        question = self._find(asked, ready, current)
+        if not needs and question is None:
+            return Cleared(ready.tool, current)
+        while True:
+            question = question or self._new_question(task, ready, current)
+            decision = self._decision(question, ready, current)
+            if decision is None:
+                return WAITING
+            if decision.action == "deny":
+                raise ToolDeniedError(ready.tool.name, decision.message or "A person denied the call.")
+            edited = check_arguments(ready.tool, merged(current.json, decision))
+            edited_needs = self._needs(ready.tool, edited)
+            if edited_needs <= needs and _keeps_the_rest(current.json, edited.json, decision):
+                return Cleared(ready.tool, edited, decided=True)
+            current, needs = edited, edited_needs
+            question = self._find(asked, ready, current)
+
+    def _needs(self, tool: Tool[Any, Any], arguments: Checked) -> frozenset[int]:
+        """Which rules want these arguments asked for: by their number, the tool's own as -1."""
+        rules: Iterator[tuple[int, InterruptRule]] = enumerate(self._rules)
+        needs = {number for number, rule in rules if rule.asks_for(tool.name, arguments.json)}
+        return frozenset(needs | {-1} if tool.asks_for(arguments.json) else needs)
+
+    def _asked(self, task: str) -> Iterator[tuple[str, JsonObject]]:
+        """The questions that were asked about a call before, in order, each with what was shown."""
+        shown: JsonObject = self._scope.cache.get(SHOWN, {})
+        return iter([(id, one) for id, one in shown.items() if one["task"] == task])
+
+    def _find(self, asked: Iterator[tuple[str, JsonObject]], ready: Ready, current: Checked) -> str | None:
+        """The next of them that showed the call as it is now."""
+        return next(
+            (id for id, one in asked if one["tool"] == ready.tool.name and one["arguments"] == current.json), None
+        )
+
+    def _new_question(self, task: str, ready: Ready, current: Checked) -> str:
+        shown: JsonObject = self._scope.cache.setdefault(SHOWN, {})
+        number = 1
+        while (id := approval_id(ready.call_id, number)) in shown:
+            number += 1
+        shown[id] = {"task": task, "tool": ready.tool.name, "arguments": current.json}
+        return id
+
+    def _decision(self, question: str, ready: Ready, current: Checked) -> ToolDecision | None:
+        """What was decided, `None` while nobody has."""
+        shown = ToolInterrupt(tool_name=ready.tool.name, tool_call_id=ready.call_id, arguments=current.json)
+        answer = ask(self._scope, question, Question(shown))
+        return None if answer is MISSING else read_decision(answer)
+
+
+def _keeps_the_rest(shown: JsonObject, edited: JsonObject, decision: ToolDecision) -> bool:
+    """Whether the arguments that an edit left alone are still those that the person saw."""
+    changed = decision.arguments or {}
+    return all(edited.get(name) == value for name, value in shown.items() if name not in changed)
