@@ -12,20 +12,23 @@ import pytest
 from nodestep import (
     END,
     START,
+    AgentState,
     Command,
     Graph,
     GraphConfigError,
     GraphExecutionError,
     NodeContext,
+    ScriptedChat,
     ToolContext,
     ToolExecutionError,
     ToolGroupExecutionError,
     interrupt,
+    model_node,
     node,
     tool,
     tool_runner,
 )
-from nodestep.chat import ToolCall
+from nodestep.chat import HumanMessage, ToolCall
 from tests.agents.acting import Shop, Turn, acting, answer, call, start, told
 
 
@@ -339,6 +342,12 @@ def test_the_tools_of_middleware_can_be_called(shop):
 
     graph = acting(shop.tools, middleware=[Offers()], tool_errors="return")
     assert told(start(graph, call("fail", why="x"))) == ["Tool error: ValueError: x"]
+    chat = ScriptedChat(["hello"])
+    think = model_node("think", chat=chat, tools=shop.tools)
+    Graph(AgentState, middleware=[Offers()]).flow(START >> think >> END).invoke(
+        {"messages": [HumanMessage(content="hi")]}
+    )
+    assert [definition.name for definition in chat.requests[0].tools] == ["refund", "look_up", "fail"]
 
 
 def test_everything_wrong_with_a_runner_is_told_at_once(shop):

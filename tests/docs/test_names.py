@@ -12,7 +12,7 @@ from typer.main import get_command
 import nodestep
 from nodestep.cli.app import application
 from nodestep.cli.exits import MEANING
-from nodestep.hooks.middleware import HOOKS, RESERVED
+from nodestep.hooks.middleware import HOOKS
 from nodestep.model import limits
 from nodestep.runtime.stream import MODES
 from scripts._reference import ARCHITECTURE, REFERENCE, reference, with_tree
@@ -35,7 +35,7 @@ def test_a_public_name_is_on_a_page(name):
     assert is_mentioned(name), f"no page mentions {name}"
 
 
-@pytest.mark.parametrize("name", [*HOOKS, *RESERVED])
+@pytest.mark.parametrize("name", HOOKS)
 def test_a_hook_is_on_the_page_of_middleware(name):
     assert f"`{name}" in prose(DOCS / "middleware.md")
 

@@ -23,7 +23,7 @@ from .history import repaired
 from .model_turn import ModelTurn
 from .output import Output
 from .tool import Tool
-from .toolbox import tool_problems
+from .toolbox import tool_problems, tools_by_name
 
 OnInvalid: TypeAlias = str | Callable[[StructuredOutputError], Any]
 """`"raise"`, or a function of the error that returns what is written in the place of the output."""
@@ -78,15 +78,16 @@ class ModelNode(Node):
     async def _run(self, state: Any, scope: TaskScope) -> dict[str, Any]:
         options = self.options
         turn = ModelTurn(scope, options.chat, options.stream)
-        response = await turn.ask(self._request(state))
+        response = await turn.ask(self._request(state, scope.at.hooks.tools))
         try:
             return self._update(response)
         except (StructuredOutputError, ModelProviderError):
             turn.forget()
             raise
 
-    def _request(self, state: Any) -> ChatRequest:
+    def _request(self, state: Any, more_tools: tuple[Tool[Any, Any], ...]) -> ChatRequest:
         options = self.options
+        tools = tools_by_name((*options.tools, *more_tools), f"Model node {self.name!r}")
         messages = self._messages(state)
         if options.repair_history:
             messages = repaired(messages)
@@ -94,7 +95,7 @@ class ModelNode(Node):
             messages = [SystemMessage(content=options.system_prompt), *messages]
         return ChatRequest(
             messages,
-            [tool.definition for tool in options.tools],
+            [tool.definition for tool in tools.values()],
             options.tool_choice,
             None if options.output is None else options.output.schema,
         )
