@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from .json import Json
@@ -75,6 +76,15 @@ class NodeSpec:
     aliases: tuple[str, ...] = ()
     inner: Subgraph | None = None
     interrupt: DeclaredInterrupt | None = None
+    is_plain: bool = field(init=False)
+    """Whether running it is no more than calling it."""
+    writer: str = field(init=False)
+    """How errors name who wrote a value."""
+
+    def __post_init__(self) -> None:
+        around = self.is_async or self.timeout_s is not None or self.retry is not None or self.inner is not None
+        object.__setattr__(self, "is_plain", not around)
+        object.__setattr__(self, "writer", f"node {self.name!r}")
 
 
 class NodeContext(Protocol):

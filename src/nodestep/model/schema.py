@@ -18,7 +18,7 @@ from .canonical import encode
 from .copying import own_copy
 from .declarations import declared_fields, is_open
 from .declared import Declared, named
-from .fields import CustomField, Field
+from .fields import CustomField, Field, MessagesField
 from .grown import plain
 from .json import JsonObject
 from .limits import MAX_INT, MIN_INT, check_size
@@ -59,7 +59,11 @@ class StateSchema(Generic[S]):
         self.fields: Mapping[str, Field] = MappingProxyType(declared_fields(state_type))
         self._declared = Declared(self.name, self.fields, is_open=is_open(state_type))
         self._is_model = isinstance(state_type, type) and issubclass(state_type, BaseModel)
-        self._views = Views[S](state_type if self._is_model else None, self._declared)
+        self._views = views = Views[S](state_type if self._is_model else None, self._declared)
+        self.view: Callable[[Mapping[str, Any]], S] = views.view
+        """A task's own copy of the state, as the declared type. Large fields are copied when they are first read."""
+        self.derives_ids = any(isinstance(field, MessagesField) for field in self.fields.values())
+        """Whether updates get ids derived from the seed that `take_update` is given."""
 
     def has_field(self, name: str) -> bool:
         """Whether a node may write the field; a plain dict has every field."""
@@ -79,7 +83,7 @@ class StateSchema(Generic[S]):
         values: dict[str, Any] = {}
         sets = values
         others: dict[str, dict[str, Any]] = {}
-        for name, value in declared.items(update, writer):
+        for name, value in update.items() if type(update) is dict else declared.items(update, writer):
             field = fields.get(name)
             if field is None:
                 field = declared.written(name, writer)
@@ -228,15 +232,13 @@ class StateSchema(Generic[S]):
 
     # what a task sees, and what it did to it
 
-    def view(self, values: Mapping[str, Any]) -> S:
-        """A task's own copy of the state, as the declared type. Large fields are copied when they are first read."""
-        return self._views.view(values)
-
     def changes(self, view: S, values: Mapping[str, Any]) -> dict[str, Any]:
         """What a node changed in place on its view of these values, as an update; empty if nothing. What a merging field
         holds now is written with Replace. Raises GraphExecutionError for a field with a custom reducer, whose update the
         change does not tell, and for a field that was removed."""
         changed = self._views.changes(view, values)
+        if not changed:
+            return changed
         for name, value in changed.items():
             field = self._declared.by_name.get(name)
             if isinstance(field, CustomField):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from typing import Any, Protocol, TypeVar
 
 from ..errors import GraphConfigError
@@ -34,8 +34,8 @@ class Door(Protocol):
         """Commit a claim. `take` is called with the receipt even where the call is cancelled meanwhile, so that what was
         claimed can be given back."""
 
-    async def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
-        """Make durable the entry that `make` gives when its turn has come."""
+    def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt | Awaitable[Receipt]:
+        """Make durable the entry that `make` gives when its turn has come; there is nothing to wait for where this blocks."""
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
         """The result of a query that may block."""
@@ -63,10 +63,8 @@ class AsyncDoor:
                 take(claim.answer)
         return claim.result()
 
-    async def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
-        receipt = await log.awrite(make)
-        assert receipt is not None
-        return receipt
+    def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt | Awaitable[Receipt]:
+        return log.write(make()) if log.store.instant else _committed(log, make)
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
         return query() if store.instant else await STORES.run(query)
@@ -86,6 +84,12 @@ class _ClaimTicket(Ticket):
 
     def begin(self) -> Write:
         return self._write
+
+
+async def _committed(log: RunLog, make: Callable[[], Entry]) -> Receipt:
+    receipt = await log.awrite(make)
+    assert receipt is not None
+    return receipt
 
 
 def _claimed(store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
@@ -119,7 +123,7 @@ class BlockingDoor:
     async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
         return _claimed(store, write, take)
 
-    async def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
+    def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt:
         return log.write(make())
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:

@@ -80,6 +80,7 @@ class TaskScope:
     _ids_before: AbstractSet[str] = frozenset()
     _once_ids: AbstractSet[str] = frozenset()
     _cache: JsonObject | None = None
+    _memory: WorkingMemory | None = None
 
     def __init__(self, at: FrameRun, task: Task, spec: NodeSpec, work: Work, values: dict[str, Any]) -> None:
         self.at = at
@@ -115,7 +116,7 @@ class TaskScope:
     @property
     def writer(self) -> str:
         """How errors name who wrote a value."""
-        return f"node {self.node!r}"
+        return self.spec.writer
 
     # what a node reads
 
@@ -234,7 +235,7 @@ class TaskScope:
 
     def memory_change(self) -> MemoryChange:
         """What to record of it when the task is done."""
-        return self.memory.change() if "_memory" in vars(self) else NO_MEMORY
+        return NO_MEMORY if self._memory is None else self._memory.change()
 
     def changed_cache(self) -> JsonObject | None:
         """The cache to record with a pause or a failure, or `None` where it is as recorded."""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 class FrameRun:
     """One graph at work. `values` are shared with nobody: tasks, routers, hooks and results get copies. `origin` tells this
-    frame from every other of any thread; `parent` is the task it works in, `None` for the thread's own graph."""
+    frame from every other of any thread; `parent` is the task it works in, `None` for the thread's own graph. Where it
+    `calls_plainly`, a lone plain node is no more than a call in this thread."""
 
     conflict: tuple[str, ...] = ()
 
@@ -57,6 +58,7 @@ class FrameRun:
         self.frame = Frame(0)
         self.step = 0
         self.seconds_left = blueprint.timeout_s
+        self.calls_plainly = door.steps_by_hand and blueprint.timeout_s is None and not hooks.around_nodes
         self.stopping: asyncio.Event | None = None
         self.calls: set[PoolCall[Any]] = set()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from ..engine.replay import record_to_bytes
 from ..errors import LeaseLostError, ThreadCancelledError
@@ -76,9 +77,11 @@ class RunLog:
 
     def write(self, entry: Entry) -> Receipt:
         """Commit and wait for it."""
-        self.settle()
+        if self._in_flight is not None:
+            self._in_flight.settle()
         with self.numbering:
-            return self._receipt(self._commit(entry))
+            answer = self._commit(entry)
+        return answer if isinstance(answer, Receipt) else self._lose(answer)
 
     def _commit(self, entry: Entry) -> Receipt | Refused:
         try:
@@ -105,7 +108,8 @@ class RunLog:
                 return None
             self._in_flight = ticket = _EntryTicket(self, entry)
             await committer_of(self.store).commit(ticket)
-            return self._receipt(ticket.result())
+            answer = ticket.result()
+            return answer if isinstance(answer, Receipt) else self._lose(answer)
 
     def numbered(self, entry: Entry) -> Write | Append:
         """The write of an entry, numbered after the last. Whoever asks holds `numbering` until `take`."""
@@ -139,10 +143,8 @@ class RunLog:
         else:
             self._since_snapshot, self._snapshot_bytes = 0, len(write.snapshot)
 
-    def _receipt(self, answer: Receipt | Refused) -> Receipt:
-        if isinstance(answer, Refused):
-            raise _lost(self.thread_id, answer)
-        return answer
+    def _lose(self, refused: Refused) -> NoReturn:
+        raise _lost(self.thread_id, refused)
 
 
 class _EntryTicket(Ticket):

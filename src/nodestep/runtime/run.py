@@ -19,7 +19,7 @@ from ..model.json import JsonObject
 from ..model.limits import check_size
 from ..model.position import ROOT, Conflict, Frame, Listing, Position
 from ..model.value import frozen_value, locked_value
-from ..stores.base import AuditRow, QuestionRow, StateStore, Status
+from ..stores.base import AuditRow, QuestionRow, Receipt, StateStore, Status
 from .frame import FrameRun
 from .log import Entry, RunLog
 from .stream import Sink
@@ -129,12 +129,14 @@ class Run:
         if self.log is None:
             self.unrecorded, self.audits, self.closes = [], [], []
             return
-        receipt = await door.commit(self.log, lambda: self._entry(facts, status, opens, snapshot))
+        receipt = door.commit(self.log, lambda: self.entry(facts, status, opens, snapshot))
+        if not isinstance(receipt, Receipt):
+            receipt = await receipt
         if opens:
             position = advance(self.position, Paused(), receipt.pause, receipt.at_ms)
             self.listed = position.listed
 
-    def _entry(
+    def entry(
         self,
         facts: Sequence[Fact],
         status: Status = Status.RUNNING,
@@ -160,7 +162,7 @@ class Run:
     def abandon(self, failure: RunFailed) -> None:
         """Give the branch back, blocking; what was noted goes along."""
         assert self.log is not None
-        self.log.write(self._entry((failure,), Status.FAILED))
+        self.log.write(self.entry((failure,), Status.FAILED))
 
     async def record(self) -> None:
         """From inside the event loop: make the outcomes noted so far durable. Until their turn comes they stay noted."""
@@ -168,7 +170,7 @@ class Run:
             await self.log.awrite(self._noted)
 
     def _noted(self) -> Entry | None:
-        return self._entry(()) if self.unrecorded else None
+        return self.entry(()) if self.unrecorded else None
 
     def record_once(self, at: FrameRun, fact: OnceRecorded) -> None:
         """Record a `once` result before it is returned, from the thread that steps the run, its loop, or a pool thread."""
@@ -195,7 +197,7 @@ class Run:
         the task stands in an inner frame, whose opening may be among it."""
         work = at.frame.work_of(fact.task)
         at.frame = at.frame.with_work(fact.task, replace(work, once={**work.once, fact.id: fact.value}))
-        return self._entry((fact,)) if fact.path else Entry((fact,))
+        return self.entry((fact,)) if fact.path else Entry((fact,))
 
     # the lease
 

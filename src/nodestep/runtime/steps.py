@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..engine.merge import check_memory, merge
-from ..engine.route import Routed, route
+from ..engine.route import route
 from ..errors import InvalidUpdateError, LimitExceededError, RunLimitExceededError
-from ..model.event import Paused, RunCompleted, RunFailed, SuperstepCompleted
+from ..model.event import Fact, Paused, RunCompleted, RunFailed, SuperstepCompleted
 from ..model.ids import frame_path
 from ..model.limits import MAX_OPEN_QUESTIONS
-from ..model.outcome import Asked, Done, Failed, Outcome
+from ..model.outcome import Asked, Done, Failed
 from ..model.patch import REDUCE, SET, Patch
-from ..model.position import Conflict, Task
+from ..model.position import Conflict, Frame, Task
 from ..model.schema import Update
-from ..stores.base import Status
+from ..stores.base import Receipt, Status
 from .frame import FrameRun
 from .questions import question_rows
 from .routing import chooser
-from .superstep import run_tasks
+from .superstep import Ends, run_tasks
 from .task import TaskEnd, plain_text
 
 
@@ -34,19 +35,20 @@ async def supersteps(at: FrameRun) -> bool:
     while True:
         if at.step >= at.blueprint.max_steps:
             raise RunLimitExceededError("max_steps", at.blueprint.max_steps)
-        ends = await run_tasks(at)
-        lone = ends.get(at.frame.due[0].id) if len(at.frame.due) == 1 else None
-        if lone is not None and type(lone.outcome) is not Done:
-            at.note(lone.task.id, lone.outcome)
-        for task in at.frame.due:
-            end = ends.get(task.id)
-            if end is not None and type(end.outcome) is Failed:
-                await _fail(at, end)
-        if at.frame.waits() if lone is None else type(lone.outcome) is Asked:
-            if is_thread:
-                await _pause(at)
+        due, ends = at.frame.due, run_tasks(at)
+        if not isinstance(ends, dict):
+            ends = await ends
+        lone = ends.get(due[0].id) if len(due) == 1 else None
+        if (lone is None or type(lone.outcome) is not Done) and await _stops(at, ends, lone):
             return False
-        if await _merge_and_route(at, ends, lone):
+        merged = _merge_and_route(at, ends, lone)
+        commit = _commit_superstep(at, merged)
+        if commit is not None:
+            await commit
+        at.values, at.frame = merged.values, merged.frame
+        if run.sink is not None:
+            await _tell(at, due, merged)
+        if not merged.frame.due:
             return True
         at.step += 1
 
@@ -56,8 +58,22 @@ def failure_of(error: BaseException, node: str | None = None) -> RunFailed:
     return RunFailed(type(error).__name__, plain_text(error), node)
 
 
+async def _stops(at: FrameRun, ends: Ends, lone: TaskEnd | None) -> bool:
+    """Whether a person is waited for, now that the tasks have ended; raises the error of one that failed. An inner frame
+    leaves both to its outer task to tell."""
+    if lone is not None:
+        at.note(lone.task.id, lone.outcome)
+    for task in at.frame.due:
+        end = ends.get(task.id)
+        if end is not None and type(end.outcome) is Failed:
+            await _fail(at, end)
+    waits = at.frame.waits() if lone is None else type(lone.outcome) is Asked
+    if waits and at.parent is None:
+        await _pause(at)
+    return waits
+
+
 async def _fail(at: FrameRun, end: TaskEnd) -> None:
-    """Raise a task's error; an inner frame leaves it to its outer task to tell."""
     error = end.error
     assert error is not None
     if at.parent is None:
@@ -76,20 +92,26 @@ async def _pause(at: FrameRun) -> None:
     await run.commit(at.door, [Paused()], Status.INTERRUPTED, question_rows(run))
 
 
-async def _merge_and_route(at: FrameRun, ends: dict[str, TaskEnd], lone: TaskEnd | None) -> bool:
-    """End the superstep in one commit. Says whether the thread came to its end. A lone task's update goes with the
-    superstep's own fact; when merging or routing fails, its outcome is recorded instead."""
+class _Merged(NamedTuple):
+    """What a superstep made: the values and the frame after it, the patch that goes with its own fact, and the updates by
+    task."""
+
+    values: dict[str, Any]
+    frame: Frame
+    patch: Patch
+    updates: dict[str, Update]
+
+
+def _merge_and_route(at: FrameRun, ends: Ends, lone: TaskEnd | None) -> _Merged:
+    """A lone task's update goes with the superstep's own fact; when merging or routing fails, its outcome is recorded
+    instead."""
     frame = at.frame
-    done: dict[str, Done] = {}
-    updates: dict[str, Update] = {}
-    for task in frame.due:
-        end = ends.get(task.id)
-        outcome = end.outcome if end is not None else frame.work_of(task.id).outcome
-        assert isinstance(outcome, Done)
-        done[task.id] = outcome
-        update = end.update if end is not None else _recorded_update(at, outcome)
-        if update is not None:
-            updates[task.id] = update
+    if lone is None:
+        done, updates = _gathered(at, ends)
+    else:
+        assert isinstance(lone.outcome, Done)
+        done = {lone.task.id: lone.outcome}
+        updates = {} if lone.update is None else {lone.task.id: lone.update}
     try:
         if lone is None:
             check_memory(frame, done)
@@ -101,19 +123,34 @@ async def _merge_and_route(at: FrameRun, ends: dict[str, TaskEnd], lone: TaskEnd
         if isinstance(error, InvalidUpdateError) and at.parent is None:
             at.run.conflict = Conflict(error.field, error.nodes)
         raise
-    if lone is not None and frame.work_of(lone.task.id).outcome is None and not _tells_more(lone.outcome):
-        extra = _joined(done[lone.task.id].patch, extra)
-    elif lone is not None:
-        at.note(lone.task.id, lone.outcome)
-    await _commit_superstep(at, values, routed, extra)
-    if at.run.sink is not None:
-        await _tell(at, frame.due, updates, routed)
-    return not routed.due
+    after = frame.advanced(routed.due, routed.marks)
+    if lone is None:
+        return _Merged(values, after, extra, updates)
+    outcome = done[lone.task.id]
+    if not _tells_more(outcome) and frame.work_of(lone.task.id).outcome is None:
+        return _Merged(values, after, _joined(outcome.patch, extra), updates)
+    at.note(lone.task.id, outcome)
+    return _Merged(values, at.frame.advanced(routed.due, routed.marks), extra, updates)
 
 
-def _tells_more(outcome: Outcome) -> bool:
+def _gathered(at: FrameRun, ends: Ends) -> tuple[dict[str, Done], dict[str, Update]]:
+    """What the tasks did and wrote, in this run or as recorded before."""
+    done: dict[str, Done] = {}
+    updates: dict[str, Update] = {}
+    for task in at.frame.due:
+        end = ends.get(task.id)
+        outcome = end.outcome if end is not None else at.frame.work_of(task.id).outcome
+        assert isinstance(outcome, Done)
+        done[task.id] = outcome
+        update = end.update if end is not None else _recorded_update(at, outcome)
+        if update is not None:
+            updates[task.id] = update
+    return done, updates
+
+
+def _tells_more(outcome: Done) -> bool:
     """Whether a lone task's outcome says what its superstep's own fact cannot."""
-    return bool(outcome.answers or outcome.rejected or (type(outcome) is Done and outcome.memory))
+    return bool(outcome.answers or outcome.rejected or outcome.memory)
 
 
 def _recorded_update(at: FrameRun, outcome: Done) -> Update | None:
@@ -129,33 +166,35 @@ def _joined(patch: Patch, extra: Patch) -> Patch:
     return joined
 
 
-async def _commit_superstep(at: FrameRun, values: dict[str, Any], routed: Routed, patch: Patch) -> None:
-    """The last superstep of an inner frame goes with the next commit of its outer one."""
-    run, frame = at.run, at.frame
-    after = frame.advanced(routed.due, routed.marks)
+def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[Receipt] | None:
+    """The commit to wait for, if there is one. The last superstep of an inner frame goes with the next commit of its outer
+    one."""
+    run, frame, due = at.run, at.frame, merged.frame.due
     if len(run.frames) > 1:
         for task in frame.due:
             run.close_frames(frame_path(at.path, task.id))
-    if run.log is not None:
-        completed = SuperstepCompleted(
-            routed.due, patch, None if routed.marks == frame.marks else routed.marks, at.path
-        )
-        snapshot = partial(run.checkpoint, at, values, after) if run.log.wants_snapshot() else None
-        if routed.due:
-            await run.commit(at.door, [completed], snapshot=snapshot)
-        elif at.parent is None:
-            await run.commit(at.door, [completed, RunCompleted()], Status.COMPLETED, snapshot=snapshot)
-        else:
-            run.unrecorded.append(completed)
-    at.values = values
-    at.frame = after
+    log = run.log
+    if log is None:
+        return None
+    marks = None if merged.frame.marks == frame.marks else merged.frame.marks
+    facts: list[Fact] = [SuperstepCompleted(due, merged.patch, marks, at.path)]
+    status = Status.RUNNING
+    if not due:
+        if at.parent is not None:
+            run.unrecorded += facts
+            return None
+        facts.append(RunCompleted())
+        status = Status.COMPLETED
+    snapshot = partial(run.checkpoint, at, merged.values, merged.frame) if log.wants_snapshot() else None
+    receipt = at.door.commit(log, partial(run.entry, facts, status, (), snapshot))
+    return None if isinstance(receipt, Receipt) else receipt
 
 
-async def _tell(at: FrameRun, due: tuple[Task, ...], updates: dict[str, Update], routed: Routed) -> None:
+async def _tell(at: FrameRun, due: tuple[Task, ...], merged: _Merged) -> None:
     """The events of a superstep, after its commit; then wait until they were taken."""
     assert at.run.sink is not None
     for task in due:
-        update, node = updates.get(task.id), at.blueprint.name_now(task.node)
+        update, node = merged.updates.get(task.id), at.blueprint.name_now(task.node)
         written = None if update is None else at.schema.shown(update)
         if at.run.listens("debug"):
             at.emit("debug", {"type": "node_output", "update": written}, node, task.id)
@@ -163,7 +202,7 @@ async def _tell(at: FrameRun, due: tuple[Task, ...], updates: dict[str, Update],
             at.emit("updates", written, node, task.id)
     if at.run.listens("debug"):
         at.emit("debug", {"type": "state_merge", "state": at.schema.data(at.values)})
-        at.emit("debug", {"type": "routes", "next": [task.id for task in routed.due]})
+        at.emit("debug", {"type": "routes", "next": [task.id for task in merged.frame.due]})
     if at.run.listens("values"):
         at.emit("values", at.schema.data(at.values))
     await at.door.drained(at.run.sink)

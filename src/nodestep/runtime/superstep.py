@@ -9,38 +9,45 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ..engine.plan import runnable
 from ..errors import GraphTimeoutError
 from ..model.outcome import Failed
 from ..model.position import Task
+from .context import TaskScope
 from .frame import FrameRun
-from .task import Place, TaskEnd, perform, scope_of
+from .task import Place, TaskEnd, perform, perform_here, scope_of
 
 T = TypeVar("T")
 
 
-async def run_tasks(at: FrameRun) -> dict[str, TaskEnd]:
-    """Run what is due; returns how each task of this run ended, by task id. Tasks recorded earlier are left out."""
+Ends: TypeAlias = dict[str, TaskEnd]
+"""How the tasks of a superstep ended in this run, by task id. Those recorded earlier are left out."""
+
+
+def run_tasks(at: FrameRun) -> Ends | Awaitable[Ends]:
+    """Run what is due; there is nothing to wait for where a lone plain node runs in the calling thread."""
     tasks = runnable(at.run.position, at.path) if at.frame.work else at.frame.due
+    if len(at.frame.due) != 1:
+        return _in_loop(at, _together(at, tasks)) if tasks else {}
     if not tasks:
         return {}
-    if len(at.frame.due) == 1:
-        return {tasks[0].id: await _alone(at, tasks[0])}
-    return await _in_loop(at, _together(at, tasks))
+    scope = scope_of(at, tasks[0])
+    if at.calls_plainly and scope.spec.is_plain:
+        return {scope.task.id: perform_here(scope)}
+    return _alone(at, scope)
 
 
-def _alone(at: FrameRun, task: Task) -> Coroutine[Any, Any, TaskEnd]:
-    scope = scope_of(at, task)
-    by_hand = at.door.steps_by_hand
-    if by_hand and not (
-        scope.spec.is_async or scope.spec.timeout_s or at.seconds_left is not None or at.hooks.any_async
-    ):
-        return perform(scope, Place.CALLING_THREAD)
-    if by_hand or at.run.log is not None or at.seconds_left is not None:
-        return _in_loop(at, perform(scope, Place.LOOP))
-    return perform(scope, Place.LOOP)
+async def _alone(at: FrameRun, scope: TaskScope) -> Ends:
+    by_hand, limited = at.door.steps_by_hand, at.seconds_left is not None
+    if by_hand and not (scope.spec.is_async or scope.spec.timeout_s or limited or at.hooks.any_async):
+        end = await perform(scope, Place.CALLING_THREAD)
+    elif by_hand or at.run.log is not None or limited:
+        end = await _in_loop(at, perform(scope, Place.LOOP))
+    else:
+        end = await perform(scope, Place.LOOP)
+    return {scope.task.id: end}
 
 
 async def _in_loop(at: FrameRun, work: Coroutine[Any, Any, T]) -> T:
@@ -70,10 +77,10 @@ async def _within(at: FrameRun, work: Awaitable[T]) -> T:
             at.run.leave_loop()
 
 
-async def _together(at: FrameRun, tasks: tuple[Task, ...]) -> dict[str, TaskEnd]:
+async def _together(at: FrameRun, tasks: tuple[Task, ...]) -> Ends:
     """Run several tasks at once. When one fails, its async siblings are cancelled, and its plain ones waited for, save
     those that have not begun."""
-    ends: dict[str, TaskEnd] = {}
+    ends: Ends = {}
     ended: list[asyncio.Task[TaskEnd]] = []
     wake = asyncio.Event()
     at.stopping = asyncio.Event()

@@ -25,11 +25,12 @@ from ..hooks.contexts import Replacement
 from ..model.ids import interrupt_key
 from ..model.node import Retry
 from ..model.outcome import Asked, Done, Failed, Outcome
+from ..model.patch import NO_PATCH
 from ..model.position import Task
 from ..model.schema import Update
 from .context import CURRENT, TaskScope, nested
 from .pool import NODES, PoolCall
-from .writes import read_writes
+from .writes import Writes, read_writes
 
 if TYPE_CHECKING:
     from .frame import FrameRun
@@ -79,17 +80,8 @@ async def guarded(scope: TaskScope, work: Awaitable[T]) -> T | TaskEnd:
     token = CURRENT.set(scope)
     try:
         return await work
-    except GraphInterrupt as signal:
-        return _stopped(scope, signal)
-    except Exception as error:
-        return _failed(scope, _not_a_pause(scope, error))
-    except BaseExceptionGroup as group:
-        found = _out_of(group, scope)
-        if isinstance(found, GraphInterrupt):
-            return _stopped(scope, found)
-        if isinstance(found, Exception):
-            return _failed(scope, found)
-        raise
+    except BaseException as error:
+        return _raised(scope, error)
     finally:
         CURRENT.reset(token)
 
@@ -97,11 +89,45 @@ async def guarded(scope: TaskScope, work: Awaitable[T]) -> T | TaskEnd:
 async def _performed(scope: TaskScope, place: Place) -> TaskEnd:
     if scope.at.hooks.around_nodes or scope.spec.retry is not None:
         return await _perform(scope, place)
-    result = await _call(scope, place)
+    return _returned(scope, await _call(scope, place))
+
+
+def perform_here(scope: TaskScope) -> TaskEnd:
+    """The same for a plain node without anything around it, in this thread."""
+    token = CURRENT.set(scope)
+    try:
+        _show(scope)
+        return _returned(scope, scope.spec.call(scope.view, scope))
+    except BaseException as error:
+        return _raised(scope, error)
+    finally:
+        scope.closed = True
+        CURRENT.reset(token)
+
+
+def _returned(scope: TaskScope, result: Any) -> TaskEnd:
     check_not_swallowed(scope)
-    writes = read_writes(scope, result)
-    done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
-    return TaskEnd(scope.task, done, writes.update)
+    return _done(scope, read_writes(scope, result))
+
+
+def _done(scope: TaskScope, writes: Writes) -> TaskEnd:
+    update = writes.update
+    patch = NO_PATCH if update is None else update.patch
+    done = Done(patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
+    return TaskEnd(scope.task, done, update)
+
+
+def _raised(scope: TaskScope, error: BaseException) -> TaskEnd:
+    found: BaseException = error
+    if isinstance(error, Exception) and not isinstance(error, GraphInterrupt):
+        found = _not_a_pause(scope, error)
+    elif isinstance(error, BaseExceptionGroup):
+        found = _out_of(error, scope)
+    if isinstance(found, GraphInterrupt):
+        return _stopped(scope, found)
+    if isinstance(found, Exception):
+        return _failed(scope, found)
+    raise error
 
 
 async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
@@ -123,8 +149,7 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
         if answer is not None:
             writes = writes.replaced(scope, _replacement("after_node", answer))
     check_not_swallowed(scope)
-    done = Done(writes.patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
-    return TaskEnd(scope.task, done, writes.update)
+    return _done(scope, writes)
 
 
 async def _attempts(scope: TaskScope, place: Place) -> Any:
@@ -206,12 +231,17 @@ def _made_by_hand(scope: TaskScope) -> GraphExecutionError:
     )
 
 
+def _show(scope: TaskScope) -> None:
+    """Give the task a state of its own to look at."""
+    scope.view = scope.at.schema.view(scope.values)
+    if scope.run.sink is not None:
+        scope.at.emit_node_input(scope)
+
+
 async def _call(scope: TaskScope, place: Place) -> Any:
     """Call the node once, within its timeout."""
     spec, at = scope.spec, scope.at
-    scope.view = at.schema.view(scope.values)
-    if scope.run.sink is not None:
-        at.emit_node_input(scope)
+    _show(scope)
     if spec.inner is not None:
         return await _run_inner(scope, place)
     if not spec.is_async and place is Place.CALLING_THREAD:

@@ -130,7 +130,8 @@ def _is_end(result: Any) -> bool:
 def _validated(scope: TaskScope, update: Mapping[str, Any] | None) -> Update | None:
     if not update:
         return None
-    return scope.at.schema.take_update(update, scope.writer, scope.at.seed(scope.task))
+    schema = scope.at.schema
+    return schema.take_update(update, scope.spec.writer, scope.at.seed(scope.task) if schema.derives_ids else "")
 
 
 def _names(changed: Mapping[str, Any]) -> str:

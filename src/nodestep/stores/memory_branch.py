@@ -46,9 +46,10 @@ class Branch:
         """The number of the last record."""
         return self.records[-1].sequence if self.records else self.before
 
-    def append(self, at_ms: int, body: bytes, snapshot: bytes | None, pause: int | None = None) -> Receipt:
-        """Add a record, and the snapshot that stands for it."""
-        sequence = self.sequence + 1
+    def append(
+        self, sequence: int, at_ms: int, body: bytes, snapshot: bytes | None, pause: int | None = None
+    ) -> Receipt:
+        """Add the next record, and the snapshot that stands for it."""
         self.records.append(Record(self.no, sequence, at_ms, body, pause))
         if snapshot is not None:
             self.snapshots.append((sequence, snapshot))

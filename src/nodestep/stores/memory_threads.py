@@ -101,9 +101,10 @@ class HeldThreads:
         branch = self._by_no.get(write.no)
         if branch is None:
             return Refused(None)
-        if (branch.epoch, branch.sequence) != (write.epoch, write.sequence) or branch.status is not Status.RUNNING:
+        last = branch.sequence
+        if last != write.sequence or branch.epoch != write.epoch or branch.status is not Status.RUNNING:
             return Refused(self.head(branch))
-        return branch.append(at_ms, write.record, write.snapshot)
+        return branch.append(last + 1, at_ms, write.record, write.snapshot)
 
     def write(self, prepared: Prepared) -> Receipt | Refused:
         """Make one write, or refuse it and change nothing."""
@@ -119,7 +120,7 @@ class HeldThreads:
         pause = None
         if prepared.opening.needs_number:
             self._last_pause = pause = self._last_pause + 1
-        receipt = branch.append(at_ms, write.record, write.snapshot, pause)
+        receipt = branch.append(branch.sequence + 1, at_ms, write.record, write.snapshot, pause)
         self._ask(prepared, branch, pause)
         for answer in prepared.answers:
             self._last_answer += 1
