@@ -23,6 +23,9 @@ CROWD_STEPS: Final = 5
 CROWD_SLEEP_S: Final = 0.001
 THREADS: Final = 100_000
 QUESTIONS: Final = 10_000
+AGENT_TURNS: Final = 100
+AGENT_CALLS: Final = 10
+"""Calls of a tool in each turn of an agent's model."""
 FORKED_HISTORIES: Final = (10, 200, 1000, 10_000)
 
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789 "

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import blob, chain, chat, cold, crowd, fan_out, imports, pauses, people
+from . import agent, blob, chain, chat, cold, crowd, fan_out, imports, pauses, people
 
-__all__ = ["blob", "chain", "chat", "cold", "crowd", "fan_out", "imports", "pauses", "people"]
+__all__ = ["agent", "blob", "chain", "chat", "cold", "crowd", "fan_out", "imports", "pauses", "people"]

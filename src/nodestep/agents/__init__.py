@@ -3,8 +3,20 @@
 from .calling import ToolCallResult, call_tool
 from .context import ToolContext
 from .model_node import model_node
+from .react import build_react_agent, run_agent
 from .runner import tool_runner
 from .state import AgentState
 from .tool import Tool, tool
 
-__all__ = ["AgentState", "model_node", "Tool", "ToolCallResult", "ToolContext", "call_tool", "tool", "tool_runner"]
+__all__ = [
+    "AgentState",
+    "Tool",
+    "ToolCallResult",
+    "ToolContext",
+    "build_react_agent",
+    "call_tool",
+    "model_node",
+    "run_agent",
+    "tool",
+    "tool_runner",
+]

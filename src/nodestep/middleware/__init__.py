@@ -14,6 +14,7 @@ from .approvals import ToolInterruptMiddleware
 from .decisions import ToolDecision, ToolInterrupt
 from .predicates import all_fields, any_field, eq, ge, gt, le, lt, matches
 from .rules import InterruptRule, should_interrupt
+from .summaries import SummarizationMiddleware
 
 __all__ = [
     "GraphMiddlewareContext",
@@ -23,6 +24,7 @@ __all__ = [
     "NodeMiddlewareContext",
     "Replacement",
     "RunOutcome",
+    "SummarizationMiddleware",
     "ToolDecision",
     "ToolDeniedError",
     "ToolInterrupt",
