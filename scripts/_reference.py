@@ -35,7 +35,7 @@ SUBJECTS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("State", "", ("model.state", "model.reducers")),
     ("Flow and nodes", "", ("flow", "model.node", "model.ids")),
     ("Interrupts", "", ("runtime.interrupts", "runtime.context", "model.interrupt")),
-    ("Stores", "", ("store", "stores")),
+    ("Stores", "", ("store", "sqlite_store", "stores")),
     ("Threads", "", ("threads", "model.event", "model.page", "model.records", "model.status")),
     ("Streams", "", ("runtime.stream",)),
     (

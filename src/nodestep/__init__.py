@@ -91,8 +91,8 @@ if TYPE_CHECKING:
     from .runtime.stream import FinalEventData as FinalEventData
     from .runtime.stream import InterruptEventData as InterruptEventData
     from .runtime.stream import StreamEvent as StreamEvent
+    from .sqlite_store import SQLiteStateStore as SQLiteStateStore
     from .store import InMemoryStateStore as InMemoryStateStore
-    from .store import SQLiteStateStore as SQLiteStateStore
 
 
 _HOME = {
@@ -121,7 +121,8 @@ _HOME = {
     "runtime.interrupts": "interrupt interrupt_many",
     "runtime.result": "GraphResult StateSnapshot",
     "runtime.stream": "FinalEventData InterruptEventData StreamEvent",
-    "store": "InMemoryStateStore SQLiteStateStore",
+    "store": "InMemoryStateStore",
+    "sqlite_store": "SQLiteStateStore",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

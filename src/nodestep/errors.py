@@ -28,12 +28,13 @@ it survives copying and pickling. This module knows nothing of the rest of the p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """A sentence to append to a message: " Did you mean 'x'?", or nothing where no known name is near."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name, known, n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from .errors import GraphConfigError
-from .flow import build, to_json, to_mermaid, to_spec
+from .flow import build
 from .flow.edges import Linkable
 from .hooks import Middleware
 from .hooks.middleware import HookTable, read_hooks
@@ -19,9 +19,7 @@ from .model.limits import check_id
 from .model.schema import StateSchema
 from .people.reading import load_branch
 from .runtime.blocking import AsyncDoor, BlockingDoor, refuse_in_loop, step_by_hand
-from .runtime.checkpointed import paused, way_on
 from .runtime.driver import drive
-from .runtime.editing import update_state
 from .runtime.loading import typed_state
 from .runtime.result import GraphResult, StateSnapshot
 from .runtime.run import Call
@@ -221,6 +219,8 @@ class Graph(Threads, Generic[S]):
         nothing. Raises GraphConfigError for a store without a `checkpoint_id`, ResumeError for an answer that meets no
         question, and as `ainvoke` does.
         """
+        from .runtime.checkpointed import paused, way_on
+
         store = self._store if checkpointer is None else _checked_store(checkpointer)
         if store is not None and not checkpoint_id:
             raise GraphConfigError(
@@ -270,6 +270,8 @@ class Graph(Threads, Generic[S]):
         works on the branch, UnknownThreadError without `create`.
         """
         store = self._store_for(state_store)
+        from .runtime.editing import update_state
+
         edit = partial(update_state, self.blueprint, store, thread_id, values, branch_id, create=create)
         return await ask(store, edit)
 
@@ -277,14 +279,20 @@ class Graph(Threads, Generic[S]):
 
     def to_mermaid(self) -> str:
         """The graph as a Mermaid flowchart."""
+        from .flow.mermaid import to_mermaid
+
         return to_mermaid(self.blueprint)
 
     def to_spec(self) -> dict[str, Any]:
         """The graph as plain data: state fields, nodes, edges, joins."""
+        from .flow.spec import to_spec
+
         return to_spec(self.blueprint)
 
     def to_json(self) -> str:
         """The same as JSON text."""
+        from .flow.spec import to_json
+
         return to_json(self.blueprint)
 
     # form

@@ -7,7 +7,9 @@ import itertools
 import re
 import textwrap
 
-from nodestep.flow import END, START, branch, to_mermaid, to_text, when
+from nodestep.flow import END, START, branch, when
+from nodestep.flow.draw import to_text
+from nodestep.flow.mermaid import to_mermaid
 
 from .building import flow, step, steps
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from nodestep.flow import END, START, branch, build, node, to_json, to_spec, when
+from nodestep.flow import END, START, branch, build, node, when
+from nodestep.flow.spec import to_json, to_spec
 from nodestep.model.node import Retry
 from nodestep.model.reducers import add
 from nodestep.model.schema import StateSchema

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nodestep.flow import END, START, to_text
+from nodestep.flow import END, START
+from nodestep.flow.draw import to_text
 from nodestep.flow.standing import standing_by_node
 from nodestep.model import ids
 from nodestep.model.outcome import Asked, Done, Failed, StoredQuestion

@@ -6,7 +6,7 @@ import json
 import re
 
 from nodestep import END, START, BaseState, Graph, interrupt_node, node, subgraph
-from nodestep.flow import to_text
+from nodestep.flow.draw import to_text
 
 
 class Post(BaseState):

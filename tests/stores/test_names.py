@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nodestep.store import InMemoryStateStore, SQLiteStateStore
+from nodestep.sqlite_store import SQLiteStateStore
+from nodestep.store import InMemoryStateStore
 from nodestep.stores import memory, sqlite
 from nodestep.stores.base import StateStore
 from nodestep.threads import Threads

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -103,6 +102,10 @@ class Draft:
         named |= {name for join in self.joins for name in (join.target, *join.sources)}
         named |= {name for node in self.nodes.values() for name in node.spec.goto}
         unknown = named - self.nodes.keys() - ids.RESERVED
+        if not unknown:
+            return {}
+        from difflib import get_close_matches
+
         return {name: get_close_matches(name, list(self.nodes), n=1) for name in unknown}
 
     def _appearing(self) -> Iterator[Node]:

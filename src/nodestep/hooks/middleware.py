@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from ..errors import GraphConfigError, did_you_mean
@@ -54,7 +53,7 @@ class Middleware:
         for name, member in vars(cls).items():
             if name.startswith("_") or not (callable(member) or isinstance(member, staticmethod | classmethod)):
                 continue
-            if name not in HOOKS and (name.startswith(_PREFIXES) or get_close_matches(name, HOOKS, cutoff=0.85)):
+            if name not in HOOKS and (name.startswith(_PREFIXES) or _is_near_one(name)):
                 raise GraphConfigError(
                     f"{cls.__name__}.{name} looks like a hook, and no hook has this name.{did_you_mean(name, HOOKS)} "
                     f"Hooks: {', '.join(HOOKS)}. Begin the name of a method of your own with '_'."
@@ -192,3 +191,9 @@ def read_hooks(middleware: Iterable[Middleware] | None) -> HookTable:
         around_nodes=bool(nodes),
         any_async=any(map(inspect.iscoroutinefunction, nodes)),
     )
+
+
+def _is_near_one(name: str) -> bool:
+    from difflib import get_close_matches
+
+    return bool(get_close_matches(name, HOOKS, cutoff=0.85))

@@ -7,13 +7,16 @@ tampered with: nothing here compiles it to code, and no reference leads out of i
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from .canonical import encode
 from .json import Json, JsonObject
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 SHOWN_CHARACTERS = 200
 
@@ -24,14 +27,20 @@ class Misfit(Exception):  # noqa: N818 - a finding on its way to the place that 
 
 @lru_cache(maxsize=256)
 def _adapter(answer_type: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(answer_type)
+    return _new_adapter(answer_type)
 
 
 def _adapter_of(answer_type: Any) -> TypeAdapter[Any]:
     try:
         return _adapter(answer_type)
     except TypeError:
-        return TypeAdapter(answer_type)  # not hashable, such as Annotated[str, {"a": 1}]
+        return _new_adapter(answer_type)  # not hashable, such as Annotated[str, {"a": 1}]
+
+
+def _new_adapter(answer_type: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(answer_type)
 
 
 def schema_of(answer_type: Any) -> JsonObject:

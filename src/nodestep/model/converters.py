@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import ConfigDict, PydanticUserError, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from ..errors import StateStoreError, StateUpdateError
@@ -22,6 +22,9 @@ from .json import Json
 from .limits import NotJson, Unfit, holds_secret, own_json
 from .misfits import UNREADABLE, difference, explain
 from .shapes import Shape, shape_of
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 # fmt: off
 _PLAIN_CONFIG = frozenset({
@@ -58,6 +61,8 @@ class Converter:
     def adapter(self) -> TypeAdapter[Any]:
         """Pydantic's validator and serializer. Raises what pydantic raises for a type it does not know."""
         annotated: Any = Annotated[(self.annotation, *self.metadata)] if self.metadata else self.annotation
+        from pydantic import TypeAdapter
+
         config = {key: value for key, value in (self.config or {}).items() if key != "title"}
         if not config:
             return TypeAdapter(annotated)

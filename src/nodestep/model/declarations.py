@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
 import pydantic
-from pydantic import BaseModel, PydanticUserError, RootModel
+from pydantic import BaseModel, PydanticUserError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
 from typing_extensions import get_type_hints, is_typeddict
@@ -76,7 +76,7 @@ _Make = Callable[[str], Field]
 
 
 def _model_problems(model: type[BaseModel]) -> Iterator[str]:
-    if issubclass(model, RootModel):
+    if model.__pydantic_root_model__:
         yield "it is a RootModel, which has no fields; declare a model with a field for the value"
     if model.model_config.get("extra") == "allow":
         yield 'extra="allow" accepts fields that nobody declared; declare them, or use dict as the state type'

@@ -10,11 +10,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from .json import Json
-from .template import Template
 from .value import locked_value
 
 if TYPE_CHECKING:
     from .subgraph import InnerGraph, Subgraph
+    from .template import Template
 
 P = ParamSpec("P")
 S = TypeVar("S")

@@ -7,22 +7,22 @@ schema knows these four by identity and applies them as data; any other callable
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from .messages import edit_messages, message_id, positions_of
+from .value import locked_value
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class Replace(Generic[T]):
     """An update that bypasses the field's reducer: the field then holds `value`."""
 
     value: T
 
 
-@dataclass(frozen=True, slots=True)
+@locked_value
 class RemoveMessage:
     """In an update of an `add_messages` field: removes the message with this id; does nothing where there is none."""
 
