@@ -21,6 +21,7 @@ PYTHON = re.compile(
     r"|\bgraph\.\w+\(|\bhistory\(\)|\bawait\b"
 )
 UNREACHABLE = (
+    "A dict maps keys or fields to answers",
     "A Resume is no input",
     "resume= takes a Resume",
     "A call takes an input or resume=",

@@ -15,7 +15,7 @@ from ..model.answers import Misfit, as_type, by_schema_names, check_answer, sche
 from ..model.event import LAST_INSTANT_MS
 from ..model.interrupt import MISSING, Question
 from ..model.json import Json, JsonObject
-from ..model.limits import own_json, to_json
+from ..model.limits import check_id, own_json, to_json
 from ..model.outcome import StoredQuestion
 from .context import BOOKKEEPING, CURRENT, Raised, TaskScope, check_question_id
 from .frame import outwards
@@ -189,8 +189,10 @@ def _stored(scope: TaskScope, id: str, question: Question) -> StoredQuestion:
             schema = schema_of(question.answer)
         except Misfit as error:
             raise GraphExecutionError(f"The answer= of {where} was refused: {error}.") from error
-    if question.assignee is not None and (not isinstance(question.assignee, str) or not question.assignee):
-        raise GraphExecutionError(f"The assignee= of {where} is a name, not {type(question.assignee).__name__}.")
+    if question.assignee is not None:
+        if not isinstance(question.assignee, str) or not question.assignee:
+            raise GraphExecutionError(f"The assignee= of {where} is a name, not {type(question.assignee).__name__}.")
+        check_id("assignee", question.assignee)
     has_default = question.default is not MISSING
     default = _checked(question.default, schema, f"the default of {where}") if has_default else None
     return StoredQuestion(
