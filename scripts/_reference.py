@@ -44,6 +44,7 @@ SUBJECTS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
         ("hooks", "middleware"),
     ),
     ("Chat models", "In `nodestep.chat`; `ScriptedChat` in `nodestep` too.", ("chat",)),
+    ("Testing", "In `nodestep.testing`.", ("testing",)),
     ("Errors", "", ("errors",)),
 )
 """Each subject with a sentence about it and the modules whose names it holds; what none names comes last."""
@@ -74,7 +75,7 @@ def reference() -> str:
 def _public() -> Iterator[tuple[str, Any]]:
     """The public names with their values, each once."""
     seen: set[str] = set()
-    for module in ("nodestep", "nodestep.middleware", "nodestep.chat"):
+    for module in ("nodestep", "nodestep.middleware", "nodestep.chat", "nodestep.testing"):
         for name in import_module(module).__all__:
             if name not in seen and not name.startswith("__"):
                 seen.add(name)

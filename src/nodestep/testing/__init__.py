@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .clock import ManualClock
 from .dying import DyingStore, StoreDiedError, kill_process
+from .people import People
 
-__all__ = ["DyingStore", "ManualClock", "StoreDiedError", "kill_process"]
+__all__ = ["DyingStore", "ManualClock", "People", "StoreDiedError", "kill_process"]
