@@ -8,18 +8,21 @@ import sys
 import time
 
 import this_checkout  # noqa: F401
-from graphs import Chat, Resume, SQLiteStateStore, chain_to_a_question, chat
+from graphs import Chat, Resume, SQLiteStateStore, chain_to_a_question, chat, three_deep
 
 
 def resume(path: str, steps: int, variant: str) -> float:
     begun = time.perf_counter()
     store = SQLiteStateStore(path)
-    if variant:
+    if variant == "chat":
         result = chat(Chat, steps, store, asks=True).invoke(None, thread_id="t", resume=Resume(1))
+    elif variant == "nested":
+        graph = three_deep(chain_to_a_question(steps), store)
+        result = graph.invoke(None, thread_id="t", resume=Resume("yes"))
     else:
         result = chain_to_a_question(steps, store).invoke(None, thread_id="t", resume=Resume("yes"))
     seconds = time.perf_counter() - begun
-    if variant:
+    if variant == "chat":
         assert result.data["n"] == steps + 1
         assert len(result.data["messages"]) == steps
     else:

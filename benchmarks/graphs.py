@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import work
 from pydantic import Field
 
-from nodestep import END, START, BaseState, Command, Graph, Send, add, add_messages, interrupt, node, when
+from nodestep import END, START, BaseState, Command, Graph, Send, add, add_messages, interrupt, node, subgraph, when
 from nodestep import InMemoryStateStore as InMemoryStateStore
 from nodestep import Resume as Resume
 from nodestep import SQLiteStateStore as SQLiteStateStore
@@ -68,7 +68,7 @@ def chain(steps: int, store: Store = None, *, is_async: bool = False) -> Graph[S
     return Graph(Small, max_steps=steps + 20, state_store=store).flow(START >> step >> again)
 
 
-def chain_to_a_question(steps: int, store: Store) -> Graph[Small]:
+def chain_to_a_question(steps: int, store: Store = None) -> Graph[Small]:
     """The same chain with a question at its end."""
     step = node(small_step, name="work")
 
@@ -136,7 +136,7 @@ def fan_out(tasks: int, store: Store, *, is_async: bool) -> Graph[Fan]:
     return Graph(Fan, max_steps=100, state_store=store).flow(START >> first, task >> last >> END)
 
 
-def question(store: Store) -> Graph[Asked]:
+def question(store: Store = None) -> Graph[Asked]:
     """`prepare`, `ask`, `finish`: the second asks a person."""
     prepare, finish = node(small_step, name="prepare"), node(small_step, name="finish")
 
@@ -145,6 +145,15 @@ def question(store: Store) -> Graph[Asked]:
         return {"answer": interrupt({"q": "approve?", "counter": state.counter}, id="approve")}
 
     return Graph(Asked, state_store=store).flow(START >> prepare >> ask >> finish >> END)
+
+
+def three_deep(leaf: Graph[Any], store: Store) -> Graph[Any]:
+    """A graph inside three others, each with nothing else in it; all fields of the state are shared."""
+    inner = leaf
+    for store_of_it in (None, None, store):
+        inside = subgraph("inside", inner, share=list(leaf.schema.fields))
+        inner = Graph(leaf.schema.state_type, state_store=store_of_it).flow(START >> inside >> END)
+    return inner
 
 
 def counting_beside_a_blob(steps: int, store: Store) -> Graph[Big]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import work
 from children import cold_resume
-from graphs import Chat, SQLiteStateStore, chain_to_a_question, chat
+from graphs import Chat, SQLiteStateStore, chain_to_a_question, chat, three_deep
 from harness import Row, workload
 
 
@@ -23,6 +23,12 @@ def _chat(path: str, steps: int) -> None:
     assert paused.status == "interrupted"
 
 
+def _nested(path: str, steps: int) -> None:
+    with SQLiteStateStore(path) as store:
+        paused = three_deep(chain_to_a_question(steps), store).invoke(work.small_input(), thread_id="t")
+    assert paused.status == "interrupted"
+
+
 @workload("W8.small")
 def small() -> list[Row]:
     return _rows(_small, "")
@@ -31,6 +37,11 @@ def small() -> list[Row]:
 @workload("W8.chat")
 def with_a_chat() -> list[Row]:
     return _rows(_chat, "chat")
+
+
+@workload("W8.nested")
+def three_graphs_deep() -> list[Row]:
+    return _rows(_nested, "nested")
 
 
 def _rows(make: Callable[..., None], variant: str) -> list[Row]:

@@ -1,17 +1,22 @@
-"""W7: two hundred threads of one file are taken to their question one after another, then each is answered."""
+"""W7: two hundred threads of one file are taken to their question one after another, then each is answered; the same
+with the question three graphs deep."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import work
 from commits import commits_of
-from graphs import Resume, SQLiteStateStore, question
+from graphs import Graph, Resume, SQLiteStateStore, question, three_deep
 from harness import Clock, Row, file_bytes, new_path, quantiles, workload
 
+Make = Callable[[SQLiteStateStore], Graph[Any]]
 
-def _pause(store: SQLiteStateStore, threads: int) -> Row:
-    graph, calls = question(store), []
+
+def _pause(store: SQLiteStateStore, threads: int, make: Make) -> Row:
+    graph, calls = make(store), []
     with Clock() as clock:
         for number in range(threads):
             begun = time.perf_counter()
@@ -21,8 +26,8 @@ def _pause(store: SQLiteStateStore, threads: int) -> Row:
     return clock.row(threads, **quantiles(calls))
 
 
-def _resume(store: SQLiteStateStore, threads: int) -> Row:
-    graph, calls = question(store), []
+def _resume(store: SQLiteStateStore, threads: int, make: Make) -> Row:
+    graph, calls = make(store), []
     with Clock() as clock:
         for number in range(threads):
             begun = time.perf_counter()
@@ -34,13 +39,22 @@ def _resume(store: SQLiteStateStore, threads: int) -> Row:
 
 @workload("W7.sync")
 def pause_and_resume() -> list[Row]:
+    return _rows(question, "sync")
+
+
+@workload("W7.nested")
+def pause_and_resume_three_deep() -> list[Row]:
+    return _rows(lambda store: three_deep(question(), store), "nested")
+
+
+def _rows(make: Make, variant: str) -> list[Row]:
     path = new_path()
     with SQLiteStateStore(path) as store:
-        paused = _pause(store, work.PAUSES)
-        resumed = _resume(store, work.PAUSES)
-    pausing = commits_of(lambda store: _pause(store, 1))
-    both = commits_of(lambda store: (_pause(store, 1), _resume(store, 1)))
+        paused = _pause(store, work.PAUSES, make)
+        resumed = _resume(store, work.PAUSES, make)
+    pausing = commits_of(lambda store: _pause(store, 1, make))
+    both = commits_of(lambda store: (_pause(store, 1, make), _resume(store, 1, make)))
     return [
-        {"workload": "W7.pause.sync", **paused, "commits": pausing},
-        {"workload": "W7.resume.sync", **resumed, "commits": both - pausing, "bytes": file_bytes(path)},
+        {"workload": f"W7.pause.{variant}", **paused, "commits": pausing},
+        {"workload": f"W7.resume.{variant}", **resumed, "commits": both - pausing, "bytes": file_bytes(path)},
     ]
