@@ -29,11 +29,14 @@ def _must_run(position: Position, path: str, frame: Frame, task: Task) -> bool:
             return True
 
 
-def check_fits(blueprint: Blueprint, position: Position) -> None:
+def check_fits(blueprint: Blueprint, position: Position) -> dict[str, Blueprint]:
     """Refuse a position that the graph no longer fits: nodes that are gone, and recorded payloads and updates that the
-    state type refuses now, in every frame whose graph the blueprint tells. Raises GraphChangedError."""
-    for path, graph in graphs_at(blueprint, position).items():
+    state type refuses now, in every frame whose graph the blueprint tells. Returns those graphs by path. Raises
+    GraphChangedError."""
+    graphs = graphs_at(blueprint, position)
+    for path, graph in graphs.items():
         check_frame(graph, position.frames.get(path, Frame(0)))
+    return graphs
 
 
 def graphs_at(blueprint: Blueprint, position: Position) -> dict[str, Blueprint]:

@@ -58,7 +58,7 @@ class Work:
         if outcome.answers:
             answers = {**answers, **outcome.answers}
         cache = self.cache if isinstance(outcome, Done) or outcome.cache is None else outcome.cache
-        return replace(self, outcome=outcome, answers=answers, cache=cache)
+        return Work(outcome, answers, cache, self.once, self.expired, self.pauses)
 
 
 UNTOUCHED = Work()
@@ -89,7 +89,7 @@ class Frame:
         tasks costs a thousand times one; the frame it was called on is used up."""
         table = self.work if isinstance(self.work, dict) else dict(self.work)
         table[task] = work
-        return replace(self, work=table)
+        return Frame(self.superstep, self.due, table, self.marks, self.graph, self.memory)
 
     def advanced(self, due: tuple[Task, ...], marks: Marks) -> Frame:
         """The frame one superstep later."""
@@ -168,7 +168,7 @@ class Position:
         return self.frames.get(ROOT, Frame(0))
 
     def with_frame(self, path: str, frame: Frame) -> Position:
-        return replace(self, frames={**self.frames, path: frame})
+        return Position({**self.frames, path: frame}, self.listed, self.conflict, self.status)
 
     def outer_of(self, path: str) -> str:
         """The path of the frame around an inner one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.plan import check_fits, graphs_at
+from ..engine.plan import check_fits
 from ..engine.replay import Checkpoint
 from ..errors import GraphChangedError
 from ..model.blueprint import Blueprint
@@ -15,20 +15,26 @@ from ..model.position import ROOT
 from ..model.schema import StateSchema
 
 
-def typed_state(
-    blueprint: Blueprint, checkpoint: Checkpoint, thread_id: str, *, to_go_on: bool = False
-) -> dict[str, Any]:
-    """The values of a stored state. Raises GraphChangedError, naming the thread, where the state no longer fits its type;
-    `to_go_on`, also where the tasks that are due no longer fit the graph."""
+def typed_state(blueprint: Blueprint, checkpoint: Checkpoint, thread_id: str) -> dict[str, Any]:
+    """The values of a stored state. Raises GraphChangedError, naming the thread, where the state no longer fits its type."""
     try:
-        if to_go_on:
-            check_fits(blueprint, checkpoint.position)
-            for path, graph in graphs_at(blueprint, checkpoint.position).items():
-                if path != ROOT:
-                    graph.schema.load(checkpoint.inner[path])
         return blueprint.schema.load(checkpoint.state)
     except GraphChangedError as error:
-        raise GraphChangedError(f"Thread {thread_id!r} no longer fits the graph. {error}") from None
+        raise _changed(thread_id, error) from None
+
+
+def typed_states(blueprint: Blueprint, checkpoint: Checkpoint, thread_id: str) -> dict[str, dict[str, Any]]:
+    """The values of every frame whose graph the blueprint tells, by path, to go on with. Raises GraphChangedError also
+    where the tasks that are due no longer fit the graph."""
+    try:
+        graphs = check_fits(blueprint, checkpoint.position)
+        return {path: graph.schema.load(checkpoint.state_at(path)) for path, graph in graphs.items()}
+    except GraphChangedError as error:
+        raise _changed(thread_id, error) from None
+
+
+def _changed(thread_id: str, error: GraphChangedError) -> GraphChangedError:
+    return GraphChangedError(f"Thread {thread_id!r} no longer fits the graph. {error}")
 
 
 def new_fields(schema: StateSchema[Any], state: JsonObject, values: dict[str, Any], path: str = ROOT) -> list[Fact]:

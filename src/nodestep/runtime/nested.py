@@ -158,8 +158,11 @@ def _open(run: Run, at: FrameRun, input: Any) -> None:
 
 def _take_up(run: Run, at: FrameRun) -> None:
     stored = run.stored[at.path]
-    check_frame(at.blueprint, stored.frame)
-    at.values = at.schema.load(stored.state)
+    if stored.values is None:
+        check_frame(at.blueprint, stored.frame)
+        at.values = at.schema.load(stored.state)
+    else:
+        at.values = stored.values
     at.dropped = dropped_fields(at.schema, stored.state)
     at.frame = stored.frame
     run.unrecorded.extend(new_fields(at.schema, stored.state, at.values, at.path))

@@ -19,7 +19,7 @@ from ..people.inbox import told_who_was_first
 from ..people.reading import replayed, standing
 from ..stores.base import AuditRow, Guard, New, Receipt, Status, Unchanged, Write
 from ..stores.base import Stored as StoredBranch
-from .loading import dropped_fields, new_fields, typed_state
+from .loading import dropped_fields, new_fields, typed_state, typed_states
 from .log import RunLog
 from .routing import chooser
 from .run import Call, Run, Stored
@@ -53,6 +53,7 @@ class _Claim:
 
     write: Write
     values: dict[str, Any]
+    inner: dict[str, dict[str, Any]]
     checkpoint: Checkpoint
     facts: list[Fact]
     resuming: bool
@@ -69,7 +70,7 @@ def _first(run: Run) -> _Claim:
     record = record_to_bytes(facts)
     check_size(len(record), what="The state that the input gives")
     write = Write(run.thread_id, run.branch_id, New(at.blueprint.name), Status.RUNNING, record)
-    return _Claim(write, values, Checkpoint(), facts, False, 0, len(record))
+    return _Claim(write, values, {}, Checkpoint(), facts, False, 0, len(record))
 
 
 def _next(run: Run, stored: StoredBranch) -> _Claim:
@@ -87,7 +88,12 @@ def _next(run: Run, stored: StoredBranch) -> _Claim:
         keys = None if call.resume is None or call.resume.answers is None else tuple(call.resume.answers)
         raise told_who_was_first(error, run.store, head, keys) from None
     going_on = isinstance(admission, GoOn)
-    values = typed_state(at.blueprint, checkpoint, run.thread_id, to_go_on=going_on)
+    inner: dict[str, dict[str, Any]] = {}
+    if going_on:
+        inner = typed_states(at.blueprint, checkpoint, run.thread_id)
+        values = inner.pop(ROOT)
+    else:
+        values = typed_state(at.blueprint, checkpoint, run.thread_id)
     gained = new_fields(at.schema, checkpoint.state, values)
     facts: list[Fact]
     audits: tuple[AuditRow, ...] = ()
@@ -105,7 +111,7 @@ def _next(run: Run, stored: StoredBranch) -> _Claim:
     )
     since = sum(len(record.body) for record in stored.records) + len(write.record)
     snapshot_bytes = len(stored.snapshot) if stored.snapshot is not None else len(stored.records[0].body)
-    return _Claim(write, values, checkpoint, facts, going_on, since, snapshot_bytes)
+    return _Claim(write, values, inner, checkpoint, facts, going_on, since, snapshot_bytes)
 
 
 def _closings(call: Call, admission: GoOn) -> list[Fact]:
@@ -138,7 +144,9 @@ def _take(run: Run, claim: _Claim, receipt: Receipt) -> None:
     at.frame = position.frames[ROOT]
     at.origin = f"{run.store.id}/{receipt.no}"
     run.stored = {
-        path: Stored(frame, claim.checkpoint.state_at(path)) for path, frame in position.frames.items() if path != ROOT
+        path: Stored(frame, claim.checkpoint.state_at(path), claim.inner.get(path))
+        for path, frame in position.frames.items()
+        if path != ROOT
     }
     run.listed = position.listed
     run.resuming = claim.resuming

@@ -46,10 +46,12 @@ class Call:
 
 @frozen_value
 class Stored:
-    """An inner frame as the thread had it when this run began, until the run comes back to it."""
+    """An inner frame as the thread had it when this run began, until the run comes back to it. `values` are those of the
+    state; `None` where only the node that calls the graph knows its types."""
 
     frame: Frame
     state: JsonObject
+    values: dict[str, Any] | None
 
 
 class Run:
