@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .agents import Tool as Tool
     from .agents import ToolCallResult as ToolCallResult
     from .agents import ToolContext as ToolContext
+    from .agents import agent_tool as agent_tool
     from .agents import build_react_agent as build_react_agent
     from .agents import call_tool as call_tool
     from .agents import model_node as model_node
@@ -96,7 +97,10 @@ if TYPE_CHECKING:
 
 
 _HOME = {
-    "agents": "AgentState Tool ToolCallResult ToolContext build_react_agent call_tool model_node run_agent tool tool_runner",
+    "agents": (
+        "AgentState Tool ToolCallResult ToolContext agent_tool build_react_agent call_tool model_node run_agent tool "
+        "tool_runner"
+    ),
     "chat": "ScriptedChat",
     "errors": (
         "ChatHistoryError ModelProviderError StructuredOutputError "

@@ -9,7 +9,7 @@ it survives copying and pickling. This module knows nothing of the rest of the p
     │   ├── NodeTimeoutError   GraphTimeoutError   InterruptSwallowedError   InterruptExpiredError
     │   ├── ThreadBusyError    LeaseLostError      ThreadCancelledError      GraphChangedError
     │   └── ResumeError
-    ├── RunLimitExceededError       a run took more supersteps than it may
+    ├── RunLimitExceededError       a run took more supersteps, or tool calls, than it may
     ├── RunInterruptedError         a run paused, told as an exception (also a GraphInterrupt)
     ├── StateUpdateError            a value does not fit the state
     │   └── InvalidUpdateError      parallel writes that cannot be merged
@@ -114,11 +114,13 @@ class ResumeError(GraphExecutionError):
 
 
 class RunLimitExceededError(NodestepError):
-    """A call took more supersteps than `max_steps` allows."""
+    """A call took more supersteps than `max_steps` allows, or a turn more tool calls than a ToolLimitMiddleware does."""
 
-    def __init__(self, limit_name: str, limit_value: int) -> None:
+    def __init__(self, limit_name: str, limit_value: int, advice: str | None = None) -> None:
         super().__init__(
-            f"The run reached {limit_name}={limit_value}. With a store, what finished is recorded, and invoke(None) on "
+            f"The run reached {limit_name}={limit_value}. {advice}"
+            if advice
+            else f"The run reached {limit_name}={limit_value}. With a store, what finished is recorded, and invoke(None) on "
             f"the same thread goes on with a new budget, and Graph(..., {limit_name}=...) raises it."
         )
         self.limit_name = limit_name

@@ -46,7 +46,7 @@ class Shop:
         self.ran: list[Any] = []
         self.refund: Tool[Any, Any] = tool(self._refund, name="refund")
         self.look_up: Tool[Any, Any] = tool(self._look_up, name="look_up")
-        self.tools = [self.refund, self.look_up]
+        self.tools: list[Tool[Any, Any]] = [self.refund, self.look_up]
 
     def _refund(self, amount: float, note: str = "") -> str:
         """Refund an amount."""
@@ -64,11 +64,11 @@ def told(result: Any) -> list[str]:
     return [message.content for message in result.state.messages if isinstance(message, ToolMessage)]
 
 
-def start(graph: Graph[Turn], *calls: ToolCall, thread: str = "t") -> Any:
+def start(graph: Graph[Any], *calls: ToolCall, thread: str = "t") -> Any:
     return graph.invoke({"tool_calls": list(calls)}, thread_id=thread)
 
 
-def answer(graph: Graph[Turn], answers: dict[str, Any] | None = None, *, thread: str = "t", value: Any = None) -> Any:
+def answer(graph: Graph[Any], answers: dict[str, Any] | None = None, *, thread: str = "t", value: Any = None) -> Any:
     """Answer by key, or the only question with a value."""
     resume = Resume(value) if answers is None else Resume(answers=answers)
     return graph.invoke(None, thread_id=thread, resume=resume)

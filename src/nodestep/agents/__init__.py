@@ -1,5 +1,6 @@
 """Models that call tools: tools, the nodes that run them, and the ready-made agent."""
 
+from .agent_tool import agent_tool
 from .calling import ToolCallResult, call_tool
 from .context import ToolContext
 from .model_node import model_node
@@ -13,6 +14,7 @@ __all__ = [
     "Tool",
     "ToolCallResult",
     "ToolContext",
+    "agent_tool",
     "build_react_agent",
     "call_tool",
     "model_node",

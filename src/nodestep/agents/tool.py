@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType, MethodType
@@ -127,18 +127,14 @@ def _make(
         )
     named = function.__name__ if name is None else name
     told = inspect.cleandoc(function.__doc__ or "") if description is None else description
-    problems: list[str] = []
-    if not isinstance(named, str) or not _NAME.fullmatch(named):
-        problems.append("its name must be 1 to 64 of a-z A-Z 0-9 _ -. Pass one with name=.")
-    if not isinstance(told, str) or not told.strip():
-        problems.append("it has no description for the model. Write a docstring, or pass description=.")
+    problems = [*name_problems(named, told)]
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         problems.append("it yields. Return one result; what a tool tells on its way goes through ctx.emit(...).")
     if not isinstance(needs_approval, bool) and not callable(needs_approval):
         problems.append("needs_approval= takes True, False or a predicate, as in needs_approval=gt('amount', 100).")
     takes = None
     try:
-        takes = read_arguments(function, _title(str(named)), input_model)
+        takes = read_arguments(function, input_title(str(named)), input_model)
     except GraphConfigError as error:
         problems += str(error).splitlines()
     refuse(f"Tool {named!r}", problems)
@@ -146,6 +142,14 @@ def _make(
     return Tool(named, told, function, takes, needs_approval)
 
 
-def _title(name: str) -> str:
+def name_problems(name: object, description: object) -> Iterator[str]:
+    """What keeps a model from being told of a tool."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        yield "its name must be 1 to 64 of a-z A-Z 0-9 _ -. Pass one with name=."
+    if not isinstance(description, str) or not description.strip():
+        yield "it has no description for the model. Write a docstring, or pass description=."
+
+
+def input_title(name: str) -> str:
     """`<CamelName>Input`: `lookup_order` becomes `LookupOrderInput`."""
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[_-]+", name)) + "Input"

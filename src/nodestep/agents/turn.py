@@ -18,6 +18,7 @@ from ..runtime.calls import CallScope, ended, open_calls, still_waiting
 from ..runtime.context import TaskScope
 from ..runtime.task import TaskEnd, guarded
 from .approving import WAITING, Approvals, Cleared, Ready, Waiting
+from .counting import count_calls
 from .one_call import OneCall, Refused, ToolErrors
 from .tool import Tool
 
@@ -29,10 +30,12 @@ async def run_turn(
 ) -> list[Json]:
     """Run the calls that may run, several at once; returns what is recorded of each, in their order.
 
-    Pauses the task while a call waits for a person. Raises the error of a call, or a ToolGroupExecutionError of several,
-    where errors are raised; every other call has come to its end by then.
+    Pauses the task while a call waits for a person. Raises RunLimitExceededError where the calls are too many, and the
+    error of a call, or a ToolGroupExecutionError of several, where errors are raised; every other call has come to its
+    end by then.
     """
     numbered = _numbered(scope, calls)
+    count_calls(scope, [call.name for call in calls])
     at = open_calls(scope, [task for task, _ in numbered])
     to_run = at.to_run()
     work = {

@@ -12,6 +12,7 @@ from ..hooks import (
 )
 from .approvals import ToolInterruptMiddleware
 from .decisions import ToolDecision, ToolInterrupt
+from .limits import ToolLimitMiddleware
 from .predicates import all_fields, any_field, eq, ge, gt, le, lt, matches
 from .rules import InterruptRule, should_interrupt
 from .summaries import SummarizationMiddleware
@@ -29,6 +30,7 @@ __all__ = [
     "ToolDeniedError",
     "ToolInterrupt",
     "ToolInterruptMiddleware",
+    "ToolLimitMiddleware",
     "ToolMiddlewareContext",
     "all_fields",
     "any_field",
