@@ -10,9 +10,12 @@ from pydantic import create_model
 from ..chat import Chat, HumanMessage
 from ..errors import RunInterruptedError
 from ..flow import END, START, when
+from ..flow.options import refuse
 from ..graph import Graph
 from ..hooks import Middleware
+from ..middleware.limits import ToolLimitMiddleware
 from ..stores.base import StateStore
+from .known_tools import rule_problems
 from .model_node import model_node
 from .one_call import ToolErrors
 from .runner import tool_runner
@@ -31,6 +34,7 @@ def build_react_agent(
     stream: bool = False,
     output_schema: Any = None,
     max_steps: int = 25,
+    max_tool_calls: int = 50,
     state_store: StateStore | None = None,
 ) -> Graph[AgentState]:
     """An agent: a graph of two nodes, `think` (a `model_node`) and `act` (a `tool_runner`), which follow one another until
@@ -41,8 +45,10 @@ def build_react_agent(
     - `tool_errors`: `"raise"`, `"return"` (the model is told) or a function of the error; see `tool_runner`.
     - `output_schema`: the type of the final answer; `final_output` then holds the type.
     - `max_steps`: supersteps of one call, two for each round of the loop.
+    - `max_tool_calls`: tool calls from an input to the end, pauses included; see `ToolLimitMiddleware`.
 
-    A history that an earlier turn left unfinished is repaired for the model. Raises GraphConfigError.
+    A history that an earlier turn left unfinished is repaired for the model. Raises GraphConfigError, also for a rule that
+    names a tool which neither the agent nor an agent among its tools has.
     """
     think = model_node(
         "think",
@@ -59,8 +65,9 @@ def build_react_agent(
         name=name,
         max_steps=max_steps,
         state_store=state_store,
-        middleware=middleware,
+        middleware=[*middleware, ToolLimitMiddleware(max_calls=max_tool_calls)],
     )
+    refuse(f"Agent {name!r}", rule_problems([*tools, *agent.hooks.tools], agent.hooks.middleware))
     return agent.flow(START >> think, think >> when(_wants_tools, act, otherwise=END), act >> think)
 
 
