@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -264,3 +265,46 @@ def test_a_snapshot_beside_a_running_task_keeps_what_that_task_recorded_once() -
     stored = store.read("t", "main")
     assert stored is not None
     assert stored.snapshot is not None
+
+
+@pytest.mark.parametrize("beside", [1, 2])
+def test_a_plain_node_inside_is_waited_for_when_a_task_beside_its_graph_fails(run: Run, beside: int) -> None:
+    began, may_end = threading.Event(), threading.Event()
+    calls: list[str] = []
+    broken = [True]
+
+    @node
+    def slow(state: Log) -> dict[str, Any]:
+        calls.append("slow")
+        began.set()
+        assert may_end.wait(10)
+        return {"log": ["slow"]}
+
+    @node
+    def last(state: Log) -> dict[str, Any]:
+        calls.append("last")
+        return {"log": ["last"]}
+
+    if beside == 1:
+        inner = Graph(Log, name="inner").flow(START >> slow >> last >> END)
+    else:
+        waits = node(lambda s: None, name="waits")
+        inner = Graph(Log, name="inner").flow(START >> [slow, waits], [slow, waits] >> last >> END)
+
+    @node
+    async def fails(state: Log) -> None:
+        await asyncio.to_thread(began.wait, 10)
+        if broken[0]:
+            asyncio.get_running_loop().call_later(0.05, may_end.set)
+            raise OSError("down")
+
+    fork = node(lambda s: None, name="fork")
+    sub = subgraph("sub", inner, share=["log"])
+    graph = Graph(Log, name="outer", state_store=InMemoryStateStore()).flow(START >> fork >> [sub, fails] >> END)
+    with pytest.raises(OSError, match="down"):
+        run(graph, {}, thread_id="t")
+    assert calls == ["slow"]
+    broken[0] = False
+
+    assert run(graph, None, thread_id="t").state.log == ["slow", "last"]
+    assert calls == ["slow", "last"]

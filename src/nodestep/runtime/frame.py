@@ -31,7 +31,8 @@ class FrameRun:
     frame from every other of any thread; `parent` is the task it works in, `None` for the thread's own graph. Where it
     `calls_plainly`, a lone plain node is no more than a call in this thread."""
 
-    conflict: tuple[str, ...] = ()
+    halted = False
+    """Whether the graph is to go no further in this run, though no error of its own ends it."""
 
     def __init__(
         self,
@@ -61,6 +62,12 @@ class FrameRun:
         self.calls_plainly = door.steps_by_hand and blueprint.timeout_s is None and not hooks.around_nodes
         self.stopping: asyncio.Event | None = None
         self.calls: set[PoolCall[Any]] = set()
+
+    def is_stopping(self) -> bool:
+        """Whether this graph, or one around it, ends since one of its tasks failed."""
+        if self.stopping is not None and self.stopping.is_set():
+            return True
+        return self.parent is not None and self.parent.at.is_stopping()
 
     def seed(self, task: Task) -> str:
         """What ids of messages without one are derived from: the same on every attempt of a task, and different for every

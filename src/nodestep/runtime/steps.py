@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,6 +34,8 @@ async def supersteps(at: FrameRun) -> bool:
             await run.commit(at.door, [RunCompleted()], Status.COMPLETED)
         return True
     while True:
+        if at.halted:
+            raise asyncio.CancelledError
         if at.step >= at.blueprint.max_steps:
             raise RunLimitExceededError("max_steps", at.blueprint.max_steps)
         due, ends = at.frame.due, run_tasks(at)

@@ -250,7 +250,7 @@ async def _call(scope: TaskScope, place: Place) -> Any:
         if spec.is_async:
             return await _awaited(scope)
         with _in_pool(at, NODES.start(spec.call, scope.view, scope)) as call:
-            return await call.result
+            return await (call.result if at.parent is None else _result_inside(at, call))
     if spec.is_async:
         try:
             async with asyncio.timeout(spec.timeout_s) as limit:
@@ -260,6 +260,22 @@ async def _call(scope: TaskScope, place: Place) -> Any:
                 raise NodeTimeoutError(spec.name, spec.timeout_s) from None
             raise
     return await _call_in_time(scope, spec.timeout_s)
+
+
+async def _result_inside(at: FrameRun, call: PoolCall[Any]) -> Any:
+    """The result of a plain node of an inner graph. Where that graph is stopped, since a task beside it failed, a node that
+    has begun is waited for and recorded, as it is beside that task itself: a thread cannot be stopped. The graph goes no
+    further then."""
+    try:
+        return await asyncio.shield(call.result)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or not call.begun.done() or not at.is_stopping():
+            raise
+    at.halted = True
+    task.uncancel()
+    await asyncio.wait((call.result,))
+    return call.result.result()
 
 
 async def _awaited(scope: TaskScope) -> Any:
