@@ -85,11 +85,12 @@ class Frame:
         return self.work.get(task, UNTOUCHED)
 
     def with_work(self, task: str, work: Work) -> Frame:
-        """The frame with one task's work recorded. It takes the table of this frame over, so that recording a thousand
-        tasks costs a thousand times one; the frame it was called on is used up."""
-        table = self.work if isinstance(self.work, dict) else dict(self.work)
-        table[task] = work
-        return Frame(self.superstep, self.due, table, self.marks, self.graph, self.memory)
+        """The frame with one task's work recorded. The frame it was called on is used up, and may be this very one, so that
+        recording a thousand tasks costs a thousand times one."""
+        if isinstance(self.work, dict):
+            self.work[task] = work
+            return self
+        return Frame(self.superstep, self.due, {**self.work, task: work}, self.marks, self.graph, self.memory)
 
     def advanced(self, due: tuple[Task, ...], marks: Marks) -> Frame:
         """The frame one superstep later."""

@@ -77,15 +77,16 @@ class FrameRun:
     def note(self, task: str, outcome: Outcome) -> None:
         """Take a task's outcome into the position, to be recorded with the next commit."""
         run, work = self.run, self.frame.work_of(task)
-        for id, reason in outcome.rejected.items():
+        for id, reason in outcome.rejected.items() if outcome.rejected else ():
             key, answer, pause = interrupt_key(self.path, task, id), work.answers.get(id), work.pauses.get(id)
             run.audits.append(AuditRow(key, answer, "type", pause=pause, rejected=reason))
-        for id, answer in outcome.answers.items():
+        for id, answer in outcome.answers.items() if outcome.answers else ():
             run.audits.append(AuditRow(interrupt_key(self.path, task, id), answer, "hook"))
         self.frame = self.frame.with_work(task, work.with_outcome(outcome))
-        if isinstance(outcome, Done):
+        if isinstance(outcome, Done) and run.holds_inner_frames:
             run.close_frames(frame_path(self.path, task))
-        run.unrecorded.append(TaskRecorded(task, outcome, self.path))
+        if run.log is not None:
+            run.unrecorded.append(TaskRecorded(task, outcome, self.path))
 
     # hooks and streams
 

@@ -11,7 +11,8 @@ import contextvars
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -114,6 +115,53 @@ class PoolCall(Generic[T]):
         with self._deciding:
             first, self._decided = not self._decided, True
         return first
+
+
+class Crew(Generic[T]):
+    """Calls functions in threads of a pool, and tells the running loop when there are `results`.
+
+    A thread takes one function after the other, and asks the event loop for the next thread when it begins. A function that
+    waits lets the loop hear of that, one that only computes does not; so slow functions get a thread each, and quick ones
+    share a few. A function must not raise.
+    """
+
+    def __init__(self, pool: Pool, functions: Iterable[Callable[[], T]], on_result: Callable[[], None]) -> None:
+        self.results: deque[T] = deque()
+        self._pool = pool
+        self._loop = asyncio.get_running_loop()
+        self._waiting = deque((contextvars.copy_context(), function) for function in functions)
+        self._on_result = on_result
+        self._told = False
+        self._hire()
+
+    def drop(self) -> int:
+        """Never begin those that have not begun; says how many."""
+        dropped = 0
+        with suppress(IndexError):
+            while True:
+                self._waiting.popleft()
+                dropped += 1
+        return dropped
+
+    def _hire(self) -> None:
+        if self._waiting:
+            self._pool.submit(self._work)
+
+    def _work(self) -> None:
+        """In a thread of the pool."""
+        if self._waiting:
+            _call_back(self._loop, self._hire)
+        with suppress(IndexError):
+            while True:
+                context, function = self._waiting.popleft()
+                self.results.append(context.run(function))
+                if not self._told:
+                    self._told = True
+                    _call_back(self._loop, self._tell)
+
+    def _tell(self) -> None:
+        self._told = False
+        self._on_result()
 
 
 def _call_back(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *args: Any) -> None:

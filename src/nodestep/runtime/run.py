@@ -96,9 +96,14 @@ class Run:
 
     # frames
 
+    @property
+    def holds_inner_frames(self) -> bool:
+        """Whether a graph is at work inside a task, in this run or as stored."""
+        return len(self.frames) + len(self.stored) > 1
+
     def close_frames(self, path: str) -> None:
         """Forget a frame and those inside it, whose outer task is over; questions that stayed open are closed."""
-        if len(self.frames) + len(self.stored) == 1:
+        if not self.holds_inner_frames:
             return
         self.frames = {inner: at for inner, at in self.frames.items() if not is_within(inner, path)}
         self.stored = {inner: found for inner, found in self.stored.items() if not is_within(inner, path)}

@@ -21,8 +21,9 @@ from ..stores.base import Receipt, Status
 from .frame import FrameRun
 from .questions import question_rows
 from .routing import chooser
-from .superstep import Ends, run_tasks
+from .superstep import run_tasks
 from .task import TaskEnd, plain_text
+from .together import Ends
 
 
 async def supersteps(at: FrameRun) -> bool:

@@ -9,28 +9,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Coroutine
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from ..engine.plan import runnable
 from ..errors import GraphTimeoutError
-from ..model.outcome import Failed
-from ..model.position import Task
 from .context import TaskScope
 from .frame import FrameRun
-from .task import Place, TaskEnd, perform, perform_here, scope_of
+from .task import Place, perform, perform_here, scope_of
+from .together import Ends, run_together
 
 T = TypeVar("T")
-
-
-Ends: TypeAlias = dict[str, TaskEnd]
-"""How the tasks of a superstep ended in this run, by task id. Those recorded earlier are left out."""
 
 
 def run_tasks(at: FrameRun) -> Ends | Awaitable[Ends]:
     """Run what is due; there is nothing to wait for where a lone plain node runs in the calling thread."""
     tasks = runnable(at.run.position, at.path) if at.frame.work else at.frame.due
     if len(at.frame.due) != 1:
-        return _in_loop(at, _together(at, tasks)) if tasks else {}
+        return _in_loop(at, run_together(at, tasks)) if tasks else {}
     if not tasks:
         return {}
     scope = scope_of(at, tasks[0])
@@ -75,66 +70,3 @@ async def _within(at: FrameRun, work: Awaitable[T]) -> T:
     finally:
         if outermost:
             at.run.leave_loop()
-
-
-async def _together(at: FrameRun, tasks: tuple[Task, ...]) -> Ends:
-    """Run several tasks at once. When one fails, its async siblings are cancelled, and its plain ones waited for, save
-    those that have not begun."""
-    ends: Ends = {}
-    ended: list[asyncio.Task[TaskEnd]] = []
-    wake = asyncio.Event()
-    at.stopping = asyncio.Event()
-
-    def on_end(task: asyncio.Task[TaskEnd]) -> None:
-        ended.append(task)
-        wake.set()
-
-    running: dict[asyncio.Task[TaskEnd], Task] = {}
-    for task in tasks:
-        job = asyncio.create_task(perform(scope_of(at, task), Place.LOOP))
-        job.add_done_callback(on_end)
-        running[job] = task
-    try:
-        while running:
-            await wake.wait()
-            wake.clear()
-            batch = ended[:]
-            ended.clear()
-            for job in batch:
-                task = running.pop(job)
-                if job.cancelled():
-                    if at.stopping.is_set():
-                        continue
-                    raise asyncio.CancelledError  # by the node itself: what it stops alone, it stops beside others
-                end = job.result()
-                ends[task.id] = end
-                at.note(task.id, end.outcome)
-                if isinstance(end.outcome, Failed) and not at.stopping.is_set():
-                    at.stopping.set()
-                    _cancel_async(at, running)
-            if running:
-                await at.run.record()
-        return ends
-    finally:
-        at.stopping = None
-        if running:
-            await _end_all(at, running)
-
-
-def _cancel_async(at: FrameRun, running: dict[asyncio.Task[TaskEnd], Task]) -> None:
-    for job, task in running.items():
-        spec = at.blueprint.spec(task.node)
-        if spec.is_async or spec.inner is not None:
-            job.cancel()
-    for call in tuple(at.calls):
-        call.drop()
-
-
-async def _end_all(at: FrameRun, running: dict[asyncio.Task[TaskEnd], Task]) -> None:
-    """The superstep itself was stopped: cancel what still runs, and keep what ended on its own."""
-    for job in running:
-        job.cancel()
-    await asyncio.wait(running)
-    for job, task in running.items():
-        if not job.cancelled() and job.exception() is None:
-            at.note(task.id, job.result().outcome)
