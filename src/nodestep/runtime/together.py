@@ -43,12 +43,12 @@ async def run_together(at: FrameRun, tasks: tuple[Task, ...]) -> Ends:
 
 
 class _Siblings:
-    """The tasks of a superstep while they run. `n_open` have not ended yet."""
+    """The tasks of a superstep while they run."""
 
     def __init__(self, at: FrameRun) -> None:
         self.at = at
         self.ends: Ends = {}
-        self.n_open = 0
+        self._n_plain = 0
         self._running: dict[asyncio.Task[TaskEnd], TaskScope] = {}
         self._ended: deque[asyncio.Task[TaskEnd]] = deque()
         self._plain: list[TaskScope] = []
@@ -68,9 +68,14 @@ class _Siblings:
                 self._on_end(job)
             else:
                 job.add_done_callback(self._on_end)
-        self.n_open = len(plain) + len(self._running)
+        self._n_plain = len(plain)
         if plain:
             self._crew = Crew(NODES, [partial(_ended, scope) for scope in plain], self._wake.set)
+
+    @property
+    def n_open(self) -> int:
+        """How many have not ended yet."""
+        return len(self._running) + self._n_plain
 
     async def take_ended(self) -> None:
         """Wait until some have ended, and note what came of each. The first that failed stops the others. Raises what is no
@@ -82,10 +87,10 @@ class _Siblings:
             del self._running[job]
             self._take(asyncio.CancelledError() if job.cancelled() else job.result())
         while self._crew is not None and self._crew.results:
+            self._n_plain -= 1
             self._take(self._crew.results.popleft())
 
     def _take(self, end: TaskEnd | BaseException) -> None:
-        self.n_open -= 1
         if isinstance(end, TaskEnd):
             self.ends[end.task.id] = end
             self.at.note(end.task.id, end.outcome)
@@ -99,6 +104,8 @@ class _Siblings:
         for job in self._running:
             job.cancel()
         self._drop_plain()
+        if self.at.is_stopping():
+            await self._wait_for_plain()
         for scope in self._plain:
             scope.closed = True
         if self._running:
@@ -107,6 +114,13 @@ class _Siblings:
         ends += [end for end in (self._crew.results if self._crew else ()) if isinstance(end, TaskEnd)]
         for end in ends:
             self.at.note(end.task.id, end.outcome)
+
+    async def _wait_for_plain(self) -> None:
+        """A thread cannot be stopped, so a plain node that has begun is waited for where a task around it stops this graph,
+        as it is where a task beside it does."""
+        while self._crew is not None and len(self._crew.results) < self._n_plain:
+            await self._wake.wait()
+            self._wake.clear()
 
     @property
     def _stopping(self) -> bool:
@@ -124,7 +138,7 @@ class _Siblings:
 
     def _drop_plain(self) -> None:
         if self._crew is not None:
-            self.n_open -= self._crew.drop()
+            self._n_plain -= self._crew.drop()
 
     def _on_end(self, job: asyncio.Task[TaskEnd]) -> None:
         self._ended.append(job)
