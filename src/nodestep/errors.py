@@ -39,6 +39,11 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def a(noun: str) -> str:
+    """A noun with its article: "a list", "an int"."""
+    return f"an {noun}" if noun[:1] in "aeioAEIO" else f"a {noun}"
+
+
 def _restore(cls: type[NodestepError], args: tuple[Any, ...], attributes: dict[str, Any]) -> NodestepError:
     error = cls.__new__(cls)
     error.args = args
@@ -192,6 +197,17 @@ class InvalidUpdateError(StateUpdateError):
         self.field = field
         self.nodes = tuple(nodes)
         self.superstep = superstep
+
+    @classmethod
+    def finished(cls, field: str, node: str, writer: str, superstep: int) -> InvalidUpdateError:
+        """The same for an edit of a field that a finished task of the open superstep has written."""
+        error = cls(field, (node, writer), superstep)
+        error.args = (
+            f"Field {field!r} was written by {node!r} in the superstep that is under way ({superstep}), and its reducer keeps "
+            f"one value, so {writer} cannot write it now. Nothing was written. Let the superstep come to its end first, or "
+            "fork the thread at an event before it.",
+        )
+        return error
 
     @classmethod
     def shared(cls, field: str, node: str, writer: str, superstep: int) -> InvalidUpdateError:

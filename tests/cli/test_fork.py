@@ -65,6 +65,17 @@ def test_a_fork_says_where_it_stands_and_how_to_go_on(nodestep, asks):
     assert nodestep(*[REFUND if word == "TARGET" else word for word in again]).code == 3
 
 
+def test_a_fork_at_an_event_inside_a_commit_says_where_it_stands(nodestep, asks):
+    asks()
+    inside = event(nodestep, "refund-1", "superstep_started")
+    stands = nodestep("fork", "refund-1", *OWN, "--from", inside, "--json").json["from_event_id"]
+    assert stands != inside
+    assert nodestep("fork", "refund-1", *OWN, "--from", inside).out.startswith(
+        f"forked  branch fork-2 of thread refund-1, from {stands} of main\n"
+        f"  a branch begins at a commit; the last one at event {inside} is {stands}\n"
+    )
+
+
 def test_a_fork_is_one_document_for_a_program(nodestep, asks):
     asks()
     forked = nodestep("fork", "refund-1", *OWN, "--from", "1-3", "--json").json
@@ -255,7 +266,7 @@ def test_an_edit_of_what_a_finished_task_replaces_is_refused(nodestep, tmp_path)
     nodestep("run", "two.py", *OWN, "--thread", "t", "--input", "{}")
     ended = nodestep("edit", "two.py", "t", *OWN, "--set", '{"total": 7}')
     assert (ended.code, "InvalidUpdateError" in ended.told) == (6, True)
-    assert "'counts', this edit in one superstep" in ended.told
+    assert "so this edit cannot write it now" in ended.told
     assert nodestep("show", "t", *OWN, "--json").json["tasks"][0]["wait"] == "done"
 
 

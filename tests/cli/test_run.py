@@ -128,6 +128,21 @@ def test_a_bad_target_makes_no_store(nodestep, tmp_path):
     assert not (tmp_path / "a.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "more"),
+    [
+        ('{"amount": "much"}', []),
+        ('{"nowhere": 1}', []),
+        ("{}", ["--branch", "other"]),
+        ("{}", ["--thread", "a" * 513]),
+    ],
+)
+def test_a_first_input_that_is_refused_makes_no_store(nodestep, tmp_path, given, more):
+    ended = nodestep("run", REFUND, "--store", "new.db", "--thread", "t", "--input", given, *more)
+    assert ended.code in (2, 5, 7)
+    assert list(tmp_path.glob("*.db*")) == []
+
+
 def test_a_kept_run_needs_a_thread(nodestep, tmp_path):
     ended = nodestep("run", KINDS, "--store", "a.db", "--input", "{}")
     assert (ended.code, "--thread ID" in ended.told) == (2, True)

@@ -82,7 +82,7 @@ def test_a_message_that_speaks_python_is_told_in_commands(where, text):
 
 @pytest.mark.parametrize("pattern", [pattern for pattern, _ in WORDING])
 def test_every_row_of_the_table_is_used(pattern):
-    told = [text for _, text in messages()] + [str(errors.InvalidUpdateError("x", ["a", "update_state"], 1))]
+    told = [text for _, text in messages()] + [str(errors.InvalidUpdateError.finished("x", "a", "update_state", 1))]
     assert any(re.search(pattern, text, re.DOTALL) for text in told)
 
 

@@ -49,6 +49,7 @@ def test_a_field_that_a_finished_sibling_replaces_is_refused_and_named(graph, st
     with pytest.raises(InvalidUpdateError) as caught:
         edit(graph, {"n": 1})
     assert (caught.value.field, "set" in caught.value.nodes, caught.value.superstep) == ("n", True, 2)
+    assert "Let the superstep come to its end first, or fork the thread at an event before it." in str(caught.value)
 
 
 def test_the_field_may_be_edited_when_the_superstep_has_merged(graph):

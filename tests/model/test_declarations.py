@@ -129,6 +129,11 @@ def test_a_reducer_inside_another_type_is_refused(annotation):
     assert "field 'log' has the reducer add inside another type" in problems_of(model)
 
 
+def test_for_a_reducer_inside_optional_the_error_says_what_to_write():
+    model = type("Model", (BaseState,), {"__annotations__": {"log": Annotated[list[str], add] | None}})
+    assert "write Annotated outermost: Annotated[list[str], add], with a default such as list" in problems_of(model)
+
+
 @pytest.mark.parametrize(
     ("annotation", "told"),
     [

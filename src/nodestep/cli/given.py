@@ -92,7 +92,8 @@ def _pair(answer: str, questions: Sequence[Interrupt]) -> tuple[str, str]:
 def _only_key(word: str, questions: Sequence[Interrupt]) -> str:
     if len(questions) > 1:
         raise Refusal(
-            f"{len(questions)} questions are open, and one value cannot answer them. Write KEY VALUE. {_open(questions)}",
+            f"{len(questions)} questions are open, and one value cannot answer them. Write KEY VALUE. "
+            f"{_open(questions)}{shown(did_you_mean(word, [question.key for question in questions]))}",
             Exit.REFUSED,
         )
     key = questions[0].key

@@ -89,7 +89,7 @@ def error_to_json(
 ) -> dict[str, Any]:
     """The error for a program."""
     told: dict[str, Any] = {
-        "type": "Usage" if isinstance(error, Refusal) else type(error).__name__,
+        "type": code.name.capitalize() if isinstance(error, Refusal) else type(error).__name__,
         "message": _text(error),
         "exit_code": int(code),
     }

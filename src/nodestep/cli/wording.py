@@ -39,7 +39,7 @@ WORDING: Final[tuple[tuple[str, str], ...]] = (
     (r"\bthreads\(status=\.\.\.\)", "--status"),
     (r"\bprune\(keep=\.\.\.\)", "--keep"),
     (r"Pass it on every call, as in invoke\(\.\.\., context=\.\.\.\)", "Give it to every run with --context JSON"),
-    (r"'update_state' in one superstep", "this edit in one superstep"),
+    (r"so update_state cannot", "so this edit cannot"),
 )
 
 _ROWS: Final = tuple((re.compile(pattern, re.DOTALL), words) for pattern, words in WORDING)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import ConfigDict, PydanticUserError, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from ..errors import StateStoreError, StateUpdateError
+from ..errors import StateStoreError, StateUpdateError, a
 from .annotations import Reading, says_more
 from .canonical import decode, encode
 from .copying import own_copy, same, same_json
@@ -147,7 +147,7 @@ class Converter:
             raise self._secret()
         raise Unfit(
             StateStoreError,
-            f"a {name} in it is not what the annotation says, and would not come back from JSON as one; annotate the field "
+            f"{a(name)} in it is not what the annotation says, and would not come back from JSON as one; annotate the field "
             "with that type, or use JSON values",
         )
 

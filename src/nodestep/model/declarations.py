@@ -20,7 +20,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.fields import FieldInfo
 from typing_extensions import get_type_hints, is_typeddict
 
-from ..errors import GraphConfigError
+from ..errors import GraphConfigError, a
 from .annotations import is_reducer, reducers_inside, says_more, split
 from .converters import Converter
 from .fields import AddField, CustomField, Field, MergeField, MessagesField
@@ -180,7 +180,7 @@ def _field(
     if inside:
         raise _Problem(
             f"field {name!r} has the reducer {_names(inside)} inside another type, where it has no effect; write "
-            f"Annotated outermost: Annotated[{_told(annotation)}, {_names(inside[:1])}]"
+            f"Annotated outermost: {_outermost(annotation, inside[0])}"
         )
     reducer = reducers[0] if reducers else replace
     kind = _KINDS.get(reducer, CustomField) if reducer.__hash__ else CustomField
@@ -200,6 +200,25 @@ def _field(
     return kind(name, whole, part=part, reducer=reducer, required=required)
 
 
+def _outermost(annotation: Any, reducer: Any) -> str:
+    """What to write for a reducer inside an annotation. The built-in ones start from nothing by themselves, so they need
+    no None."""
+    plain = _without_marks(annotation)
+    if get_origin(plain) in (Union, types.UnionType) and _KINDS.get(reducer) in _HOLDS:
+        plain = Union[tuple(member for member in get_args(plain) if member is not types.NoneType)]  # noqa: UP007
+    needed = _HOLDS.get(_KINDS.get(reducer, CustomField))
+    default = "" if needed is None else f", with a default such as {needed[0].__name__}"
+    return f"Annotated[{_told(plain)}, {_names([reducer])}]{default}"
+
+
+def _without_marks(annotation: Any) -> Any:
+    annotation, _ = split(annotation)
+    arguments = tuple(map(_without_marks, get_args(annotation)))
+    if get_origin(annotation) in (Union, types.UnionType):
+        return Union[arguments]  # noqa: UP007
+    return get_origin(annotation)[arguments] if isinstance(get_origin(annotation), type) else annotation
+
+
 def _check_holds(name: str, annotation: Any, kind: type[Field], reducer: Callable[..., Any]) -> None:
     """The built-in reducers work on lists and dicts, told as data; refuse what they could not tell."""
     if kind not in _HOLDS:
@@ -208,7 +227,7 @@ def _check_holds(name: str, annotation: Any, kind: type[Field], reducer: Callabl
     arguments = get_args(annotation)
     if (get_origin(annotation) or annotation) is not needed:
         raise _Problem(
-            f"field {name!r} has the reducer {reducer.__name__}, which needs a {needed.__name__}, not {_told(annotation)}; "
+            f"field {name!r} has the reducer {reducer.__name__}, which needs {a(needed.__name__)}, not {_told(annotation)}; "
             f"write Annotated[{example}, {reducer.__name__}] and give it a default such as {needed.__name__}"
         )
     if kind is MergeField and arguments and not _tells_keys_apart(arguments[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..errors import GraphChangedError, LimitExceededError, StateUpdateError, did_you_mean
+from ..errors import GraphChangedError, LimitExceededError, StateUpdateError, a, did_you_mean
 from .converters import Converter
 from .fields import Field
 from .json import Json
@@ -66,7 +66,7 @@ class Declared:
         if type(update) is dict or isinstance(update, Mapping):
             return update.items()
         raise StateUpdateError(
-            f"An update is a mapping from field to value; {writer} gave a {type(update).__name__}. Fields: {self.known}."
+            f"An update is a mapping from field to value; {writer} gave {a(type(update).__name__)}. Fields: {self.known}."
         )
 
     def take(self, name: str, value: Any, writer: str, seed: str) -> tuple[Any, str, Json]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from ..errors import LimitExceededError, NodestepError, StateStoreError
+from ..errors import LimitExceededError, NodestepError, StateStoreError, a
 from .canonical import encode
 from .json import Json
 
@@ -164,7 +164,7 @@ def to_json(value: Any, what: str, *, max_bytes: int = MAX_PAYLOAD_BYTES) -> Jso
 
 def _no_json_form(what: str, type_name: str) -> str:
     return (
-        f"{what} cannot be stored: a {type_name} in it has no JSON form. Use JSON values, pydantic models, dataclasses, "
+        f"{what} cannot be stored: {a(type_name)} in it has no JSON form. Use JSON values, pydantic models, dataclasses, "
         "dates, enums and the like."
     )
 
@@ -222,7 +222,7 @@ def refuse_hidden(value: Any, depth: int = MAX_DEPTH) -> None:
         raise Unfit(LimitExceededError, f"it is nested deeper than {MAX_DEPTH} levels, or holds itself")
     if is_secret(value):
         raise Unfit(
-            StateStoreError, f"it holds a {type(value).__name__}, and secrets are never stored; pass them as context="
+            StateStoreError, f"it holds {a(type(value).__name__)}, and secrets are never stored; pass them as context="
         )
     if isinstance(value, Iterator):
         raise NotJson(value)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticKnownError
 
+from ..errors import a
 from .copying import same
 
 _DECLARED: Final = frozenset(
@@ -67,6 +68,7 @@ def _one(kind: str, context: dict[str, Any], place: str) -> str:
         text = f"a validator refused it ({kind})"
     else:
         text = template.format_map(_Declared({key: value for key, value in context.items() if key in _DECLARED}))
+    text = text.rstrip(".").rstrip(", :")
     return f"{place}: {text}" if place else text
 
 
@@ -96,13 +98,13 @@ UNREADABLE: Final = object()
 def difference(value: Any, back: Any) -> str:
     """Where a value and what came back of it first differ, and how, as "[1].pet: a Dog comes back as Animal"."""
     place, one, other = _first("", value, back)
-    kind = type(one).__name__
+    kind = a(type(one).__name__)
     if other is UNREADABLE:
-        how = f"the JSON form of a {kind} is refused by its own type"
+        how = f"the JSON form of {kind} is refused by its own type"
     elif type(one) is not type(other):
-        how = f"a {kind} comes back as {type(other).__name__}"
+        how = f"{kind} comes back as {type(other).__name__}"
     else:
-        how = f"a {kind} comes back different"
+        how = f"{kind} comes back different"
     return f"{place}: {how}" if place else how
 
 

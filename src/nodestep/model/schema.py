@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from ..errors import GraphChangedError, GraphExecutionError, StateUpdateError
+from ..errors import GraphChangedError, GraphExecutionError, StateUpdateError, a
 from .canonical import encode
 from .copying import own_copy
 from .declarations import declared_fields, is_open
@@ -204,8 +204,8 @@ class StateSchema(Generic[S]):
             values, results = self.merge(before(), [update], lambda _: writer)
             patch = followed_by(without_reduce(update.patch), results)
         else:
-            allowed = f"a dict of fields, or a {self.name}" if self._is_model else "a dict of fields"
-            raise StateUpdateError(f"A state is to come from {writer}, not a {type(value).__name__}. Pass {allowed}.")
+            allowed = f"a dict of fields, or {a(self.name)}" if self._is_model else "a dict of fields"
+            raise StateUpdateError(f"A state is to come from {writer}, not {a(type(value).__name__)}. Pass {allowed}.")
         missing = self._declared.missing(values)
         if missing:
             raise StateUpdateError(

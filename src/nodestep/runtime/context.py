@@ -19,6 +19,7 @@ from ..errors import (
     ContextNotProvidedError,
     GraphExecutionError,
     GraphInterrupt,
+    a,
 )
 from ..hooks.contexts import NodeMiddlewareContext
 from ..hooks.middleware import owner_of
@@ -285,7 +286,7 @@ def nested() -> ModuleType:
 def check_question_id(what: str, id: Any) -> None:
     """Raises ValueError for anything but 1 to 256 ASCII letters, digits, `_`, `.` and `-`."""
     if not isinstance(id, str) or not QUESTION_ID.fullmatch(id):
-        shown = repr(id) if isinstance(id, str) and len(id) <= 256 else f"a {type(id).__name__}"
+        shown = repr(id) if isinstance(id, str) and len(id) <= 256 else a(type(id).__name__)
         raise ValueError(
             f"{what}() takes an id of 1 to 256 ASCII letters, digits, '_', '.' and '-', not {shown}. Choose a short name "
             'for the question, e.g. id="approve".'

@@ -86,7 +86,7 @@ def _check_unwritten(blueprint: Blueprint, frame: Frame, values: Mapping[str, An
             alone = blueprint.schema.written_alone(blueprint.schema.update_from_patch(outcome.patch))
             for name in values:
                 if name in alone:
-                    raise InvalidUpdateError(name, [task.node, WRITER], frame.superstep)
+                    raise InvalidUpdateError.finished(name, task.node, WRITER, frame.superstep)
 
 
 def _check_unshared(blueprint: Blueprint, position: Position, values: Mapping[str, Any]) -> None:

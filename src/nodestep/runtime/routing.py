@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ..engine.route import Choose
-from ..errors import GraphExecutionError
+from ..errors import GraphExecutionError, a
 from ..model.blueprint import Branch
 from .frame import FrameRun
 
@@ -37,4 +37,4 @@ def _named(branch: Branch) -> str:
 
 
 def _shown(key: Any) -> str:
-    return repr(key) if isinstance(key, str | int | bool | None) and len(str(key)) <= 100 else f"a {type(key).__name__}"
+    return repr(key) if isinstance(key, str | int | bool | None) and len(str(key)) <= 100 else a(type(key).__name__)

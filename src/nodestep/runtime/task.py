@@ -20,6 +20,7 @@ from ..errors import (
     InterruptExpiredError,
     InterruptSwallowedError,
     NodeTimeoutError,
+    a,
 )
 from ..hooks.contexts import Replacement
 from ..model.ids import interrupt_key
@@ -359,7 +360,7 @@ def _replace_input(scope: TaskScope, answer: Any) -> None:
     else:
         raise GraphExecutionError(
             f"before_node of node {scope.node!r} replaced the input with {type(value).__name__}. Give a dict, which is "
-            f"laid over the state, or a {schema.name}."
+            f"laid over the state, or {a(schema.name)}."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import GraphExecutionError, did_you_mean
+from ..errors import GraphExecutionError, a, did_you_mean
 from ..model.ids import END as END_NAME
 from ..model.ids import START as START_NAME
 from ..model.node import Command, Send
@@ -100,7 +100,7 @@ def _target(scope: TaskScope, item: Any) -> Target:
         return Target(END_NAME)
     nodes = scope.at.blueprint.nodes
     if name is None or name == START_NAME or name not in nodes:
-        shown = repr(name) if name is not None else f"a {type(node).__name__}"
+        shown = repr(name) if name is not None else a(type(node).__name__)
         raise GraphExecutionError(
             f"Node {scope.node!r} sends to {shown}, which is not in the graph. Known nodes: {', '.join(nodes)}."
             f"{did_you_mean(name, tuple(nodes)) if name else ''}"

@@ -54,10 +54,13 @@ def fork(
                 }
             )
             return
+        at = record.from_event_id or from_
         origin = "" if record.parent_branch_id is None else f" of {name(record.parent_branch_id)}"
         screen.say(
-            ("forked", "bold green"), f"  branch {name(record.id)} of thread {name(thread)}, from {name(from_)}{origin}"
+            ("forked", "bold green"), f"  branch {name(record.id)} of thread {name(thread)}, from {name(at)}{origin}"
         )
+        if at != from_:
+            screen.say(f"  a branch begins at a commit; the last one at event {name(from_)} is {name(at)}")
         _tell(screen, look, Place(named(store), thread, record.id))
 
 

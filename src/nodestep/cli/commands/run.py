@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...errors import InvalidUpdateError, LeaseLostError, ThreadCancelledError
+from ...errors import InvalidUpdateError, LeaseLostError, ThreadCancelledError, UnknownThreadError
 from ...model.json import JsonObject
+from ...model.limits import check_id
 from ...stores.sqlite import SQLiteStateStore
 from ..asking import ask, told_recorded
 from ..exits import Exit, Refusal, exit_of_run
@@ -32,6 +34,9 @@ from ..screen import Screen, output_of_users
 from ..target import load_graph
 from ..telling import error_to_json, tell, telling
 from ..values import Reader
+
+if TYPE_CHECKING:
+    from ...graph import Graph
 
 
 def run(
@@ -76,7 +81,7 @@ def run(
             graph = load_graph(target)
         if store and not thread:
             raise Refusal(f"A run that is kept needs a name: give --thread ID. (--store or {VARIABLE} names a store.)")
-        opened = held.enter_context(_store(store, is_new=given is not None)) if store else None
+        opened = held.enter_context(_store(store, graph, thread, branch, given)) if store else None
         runner = Runner(screen, graph, opened, thread, branch, shared)
         again = _Again(target, store, branch, _shown_context(context))
         work = _Work(screen, runner, again, by, may_ask=screen.can_ask and not no_ask, with_traceback=with_traceback)
@@ -85,8 +90,21 @@ def run(
             raise typer.Exit(code)
 
 
-def _store(path: str, *, is_new: bool) -> SQLiteStateStore:
-    return SQLiteStateStore(path) if is_new else open_existing(path)
+def _store(path: str, graph: Graph[Any], thread: str | None, branch: str, given: JsonObject | None) -> SQLiteStateStore:
+    if given is None:
+        return open_existing(path)
+    if not os.path.exists(path):
+        _check_first(graph, thread or "", branch, given)
+    return SQLiteStateStore(path)
+
+
+def _check_first(graph: Graph[Any], thread: str, branch: str, given: JsonObject) -> None:
+    """What would be refused of a thread's first input is refused before its store is made, so that none is left behind."""
+    check_id("thread_id", thread)
+    if branch != MAIN:
+        raise UnknownThreadError(thread, branch)
+    schema = graph.blueprint.schema
+    schema.dump(schema.first_state(given))
 
 
 def _shown_context(context: str | None) -> str | None:

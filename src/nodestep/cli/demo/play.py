@@ -38,7 +38,7 @@ class Play:
         thread = ["--store", self._store, "--thread", THREAD]
         self._show_graph()
         self._headline("1. A process runs the graph. It needs a person, so it stores the pause and ends.")
-        self._command(["run", TARGET, *thread, "--input", INPUT], Exit.INTERRUPTED)
+        self._command(["run", TARGET, *thread, "--input", INPUT, "--no-ask"], Exit.INTERRUPTED)
         self._headline("2. That process is gone. Another one records the answer, in a minute or in a month.")
         answer = self._decide()
         pause = ["--store", self._store, "--pause", self._pause()]
