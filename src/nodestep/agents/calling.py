@@ -9,7 +9,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..errors import StateStoreError, ToolDeniedError, ToolExecutionError
+from ..errors import (
+    GraphChangedError,
+    LeaseLostError,
+    StateStoreError,
+    StoreBusyError,
+    StoreCorruptedError,
+    StoreFullError,
+    ThreadCancelledError,
+    ToolDeniedError,
+    ToolExecutionError,
+)
 from ..model.canonical import encode
 from ..model.json import JsonObject
 from ..model.limits import to_json
@@ -19,6 +29,16 @@ from ..runtime.pool import NODES
 from .arguments import ArgumentsError, Checked
 from .context import ToolContext
 from .tool import Tool
+
+NOT_OF_TOOLS = (
+    GraphChangedError,
+    LeaseLostError,
+    ThreadCancelledError,
+    StoreBusyError,
+    StoreCorruptedError,
+    StoreFullError,
+)
+"""Errors of the run and its store, which come out of a tool and are none of its own: they are never told to a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +86,8 @@ async def run_tool(tool: Tool[Any, Any], checked: Checked, ctx: ToolContext | No
             value = await tool.function(**keywords)
         else:
             value = await NODES.run(partial(tool.function, **keywords))
+    except NOT_OF_TOOLS:
+        raise
     except Exception as error:
         raise ToolExecutionError(tool.name, checked.json, f"{type(error).__name__}: {error}") from error
     return checked_result(tool, value, checked)

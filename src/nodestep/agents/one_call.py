@@ -22,7 +22,7 @@ from ..runtime.calls import CallScope, ToolHook
 from ..runtime.task import check_not_swallowed, tried
 from .approving import Cleared, Ready
 from .arguments import ArgumentsError, Checked
-from .calling import check_arguments, error_text, result_text, run_tool
+from .calling import NOT_OF_TOOLS, check_arguments, error_text, result_text, run_tool
 from .commands import command_to_json
 from .tool import Tool
 
@@ -88,7 +88,7 @@ class OneCall:
         self._arguments = cleared.arguments.json
         try:
             value = await tried(self.scope, run_tool(cleared.tool, cleared.arguments, self.scope))
-        except InterruptSwallowedError:
+        except (InterruptSwallowedError, *NOT_OF_TOOLS):
             raise
         except Exception as error:
             return await self._refuse(self._own_error(error, cleared))
