@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.interrupt import Interrupt
+from .approval import ask_decision, call_of, will_run
 from .exits import Exit, Refusal
 from .prompts import LeftOpen, agreed, as_json, editable, line, yes
 from .questions import Place, answer_command, json_text, show_question
@@ -44,7 +45,7 @@ def ask(
 def _ask(screen: Screen, questions: Sequence[Interrupt], place: Place, rejected: Mapping[str, str]) -> Answers:
     text = (
         "An answer is text, or JSON behind -j, as in: -j true. "
-        if any(q.answer_schema is None for q in questions)
+        if any(q.answer_schema is None and call_of(q) is None for q in questions)
         else ""
     )
     screen.say(f"\n{text}An empty line leaves the question open.")
@@ -69,7 +70,11 @@ def confirm(screen: Screen, questions: Sequence[Interrupt], values: Mapping[str,
     screen.say()
     for question in questions:
         show_question(screen, question, place)
-        screen.say(INDENT, "answer ", (described(values[question.key]), "bold"))
+        call = call_of(question)
+        if call is None:
+            screen.say(INDENT, "answer ", (described(values[question.key]), "bold"))
+        else:
+            will_run(screen, call, values[question.key], INDENT)
     with _stoppable(questions, place):
         return agreed(f"  Record {'this answer' if len(questions) == 1 else 'these answers'}? [y/N] ")
 
@@ -89,7 +94,14 @@ def _stoppable(questions: Sequence[Interrupt], place: Place) -> Iterator[None]:
 
 def _typed(screen: Screen, question: Interrupt) -> Any:
     """The answer that a person typed and means to send. Raises LeftOpen, and EOFError at the end of input."""
+    call = call_of(question)
     while True:
+        if call is not None:
+            decision = ask_decision(screen, call, INDENT)
+            will_run(screen, call, decision, INDENT)
+            if yes(f"{INDENT}Send this decision? [Y/n] ", default=True):
+                return decision
+            continue
         value = _text(screen) if question.answer_schema is None else _form(screen, question.answer_schema)
         if isinstance(value, dict | list):
             screen.quote(json_text(value).split("\n"), indent=INDENT)

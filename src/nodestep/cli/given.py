@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..errors import did_you_mean
 from ..model.interrupt import Interrupt
+from .approval import call_of, checked_decision, read_decision
 from .exits import Exit, Refusal
 from .safe_text import name, shown
 from .schema import Schema
@@ -31,15 +32,19 @@ class Given:
 
     def values(self, questions: Sequence[Interrupt], *, as_json: bool) -> dict[str, Any]:
         """The values themselves, read from files and standard input where that is what was given. A question whose type
-        takes no text gets the value of its type that the text stands for."""
+        takes no text gets the value of its type that the text stands for, and a tool call the decision in its words."""
         reader = Reader()
         schemas = {question.key: question.answer_schema for question in questions}
+        calls = {question.key: call_of(question) for question in questions}
         values: dict[str, Any] = {}
         for key, raw in self.raw.items():
             what = f"the answer to {name(key)}"
-            schema = schemas.get(key)
+            schema, call = schemas.get(key), calls.get(key)
             if as_json:
-                values[key] = reader.json(raw, what)
+                value = reader.json(raw, what)
+                values[key] = value if call is None else checked_decision(value, call, what)
+            elif call is not None:
+                values[key] = read_decision(reader.text(raw, what), call, what)
             else:
                 text = reader.text(raw, what)
                 values[key] = text if schema is None else _of_type(text, Schema(schema), what)

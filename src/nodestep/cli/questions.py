@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..model.interrupt import Interrupt
 from ..model.limits import to_json
+from .approval import WORDS, call_of, told_call
 from .safe_text import cut, name, shown, shown_json, shown_lines
 from .screen import Screen
 from .shell import command
@@ -33,15 +34,18 @@ class Place:
         return {"--store": self.store, "--branch": None if self.branch_id == MAIN else self.branch_id}
 
 
-def answer_command(place: Place, question: Interrupt, value: str = "VALUE") -> str:
+def answer_command(place: Place, question: Interrupt) -> str:
     """The command that answers the question, and no other that may come after it."""
+    value = "VALUE" if call_of(question) is None else "DECISION"
     return command("answer", {**place.options, "--pause": question.pause}, place.thread_id, question.key, value)
 
 
 def what_value_is(questions: Sequence[Interrupt]) -> str:
     """What may be written for VALUE in the commands that answer these questions."""
+    calls = sum(call_of(question) is not None for question in questions)
     typed = any(question.answer_schema is not None for question in questions)
-    return f"VALUE is text{', or what its question takes' if typed else ''}; write -j before it for JSON."
+    value = f"VALUE is text{', or what its question takes' if typed else ''}; write -j before it for JSON."
+    return " ".join([*([value] if calls < len(questions) else []), *([WORDS] if calls else [])])
 
 
 def run_command(place: Place, target: str, **more: object) -> str:
@@ -67,7 +71,10 @@ def show_question(
     """The question's key, its pause, its payload and the type of its answer; with the store's clock, its age as well.
     `rejected` tells why an earlier answer was not taken."""
     screen.say("  asks ", (name(question.key), "bold"), f" ({', '.join(_told(question, now_ms))})")
-    lines, hidden = payload_lines(question.payload, full=full)
+    call = call_of(question)
+    if call is not None:
+        screen.say(f"    {told_call(call)}")
+    lines, hidden = payload_lines(question.payload if call is None else call["arguments"], full=full)
     screen.quote(lines, indent="    ")
     if hidden:
         screen.say(f"    {hidden:,} more characters are not shown. To see them all:")

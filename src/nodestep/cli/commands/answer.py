@@ -64,6 +64,9 @@ def answer(
     text gets a value of that type: yes or no, a number, or JSON. @FILE takes the value from a file, - from standard input,
     and @@... is text that begins with @. A value that begins with a dash comes after --.
 
+    A tool call that waits for approval takes approve, 'deny: REASON', or 'edit {...}' with the arguments to change, in
+    JSON.
+
     Without a VALUE the terminal asks, field by field where the question has a type, and shows the whole answer first.
     """
     with telling(as_json=as_json) as screen, open_existing(store) as opened:
