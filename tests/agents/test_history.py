@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodestep import ChatHistoryError
-from nodestep.agents.history import UNKNOWN_END, check_history, repaired
+from nodestep.agents.history import UNKNOWN_END, checked
 from nodestep.chat import AIMessage, HumanMessage, Message, SystemMessage, ToolCall, ToolMessage
 
 HELLO = HumanMessage(content="Hello")
@@ -28,21 +28,14 @@ def result(id: str, content: str = "seen") -> ToolMessage:
     [
         [HELLO],
         [SystemMessage(content="Be brief."), HELLO, AIMessage(content="Hi")],
-        [HELLO, calls("a", "b"), result("a"), result("b"), AIMessage(content="Done")],
+        [HELLO, calls("a", "b"), result("b"), result("a"), AIMessage(content="Done")],
         [HELLO, calls("a", "a"), result("a"), result("a")],
         [HELLO, calls(""), result(""), calls("a"), result("a"), HELLO],
         [HELLO, calls("a"), result("a"), calls("a"), result("a")],
     ],
 )
 def test_a_whole_history_passes_and_is_left_as_it_is(messages):
-    check_history(messages)
-    assert repaired(messages) == messages
-
-
-def test_results_pass_in_any_order_and_a_repair_puts_them_in_that_of_the_calls():
-    messages: list[Message] = [HELLO, calls("a", "b"), result("b"), result("a")]
-    check_history(messages)
-    assert repaired(messages) == [HELLO, calls("a", "b"), result("a"), result("b")]
+    assert checked(messages) == messages
 
 
 @pytest.mark.parametrize(
@@ -60,20 +53,24 @@ def test_results_pass_in_any_order_and_a_repair_puts_them_in_that_of_the_calls()
 )
 def test_what_is_wrong_with_a_history_is_told_with_its_place(messages, why):
     with pytest.raises(ChatHistoryError, match=why) as caught:
-        check_history(messages)
+        checked(messages)
     assert "repair_history=True" in str(caught.value)
 
 
 def test_a_call_without_a_result_gets_one_that_says_that_nobody_knows():
-    assert repaired([HELLO, calls("a"), HELLO]) == [HELLO, calls("a"), result("a", UNKNOWN_END), HELLO]
+    assert checked([HELLO, calls("a"), HELLO], repair=True) == [HELLO, calls("a"), result("a", UNKNOWN_END), HELLO]
 
 
 def test_a_result_that_stands_elsewhere_is_moved_behind_its_call():
-    assert repaired([HELLO, calls("a"), HELLO, result("a")]) == [HELLO, calls("a"), result("a"), HELLO]
+    assert checked([HELLO, calls("a"), HELLO, result("a")], repair=True) == [HELLO, calls("a"), result("a"), HELLO]
 
 
 def test_a_result_without_a_call_is_left_out():
-    assert repaired([result("x"), HELLO, calls("a"), result("a"), result("a")]) == [HELLO, calls("a"), result("a")]
+    assert checked([result("x"), HELLO, calls("a"), result("a"), result("a")], repair=True) == [
+        HELLO,
+        calls("a"),
+        result("a"),
+    ]
 
 
 ids = st.sampled_from(["", "a", "b"])
@@ -90,9 +87,8 @@ messages = st.lists(
 
 @given(messages)
 def test_any_messages_are_repaired_to_a_whole_history_that_stays_as_it_is(found: list[Message]):
-    whole = repaired([HELLO, *found])
-    check_history(whole)
-    assert repaired(whole) == whole
+    whole = checked([HELLO, *found], repair=True)
+    assert checked(whole) == whole
     assert [m for m in whole if not isinstance(m, ToolMessage)] == [
         HELLO,
         *(m for m in found if not isinstance(m, ToolMessage)),

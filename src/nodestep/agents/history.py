@@ -6,8 +6,7 @@ is asked.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..chat import AIMessage, Message, ToolCall, ToolMessage
 from ..errors import ChatHistoryError
@@ -18,34 +17,40 @@ UNKNOWN_END = (
 )
 
 
-def check_history(messages: Sequence[Message]) -> None:
-    """Raises ChatHistoryError for messages that a model cannot go on from, naming every place."""
+def checked(messages: list[Message], *, repair: bool = False) -> list[Message]:
+    """The messages, once they are known to be ones that a model can go on from; with `repair`, made so. Raises
+    ChatHistoryError, naming every place."""
     problems = list(_problems(messages))
+    if problems and repair:
+        messages = _repaired(messages)
+        problems = list(_problems(messages))
     if problems:
         raise ChatHistoryError(
             f"The messages are none that a model can go on from: {'; '.join(problems)}. Mend them with update_state, or pass "
             "repair_history=True to the model_node."
         )
+    return messages
 
 
 def _problems(messages: Sequence[Message]) -> Iterator[str]:
-    if not any(message.role != "system" for message in messages):
+    if all(message.role == "system" for message in messages):
         yield "there is no message of a person, a model or a tool"
-    open_calls: Counter[str] = Counter()
+    open_calls: list[str] = []
     for place, message in enumerate(messages):
         if isinstance(message, ToolMessage):
-            if not open_calls[message.tool_call_id]:
-                yield f"message {place} is a result of {_named(message)}, which has no call before it or one already"
+            if message.tool_call_id in open_calls:
+                open_calls.remove(message.tool_call_id)
             else:
-                open_calls[message.tool_call_id] -= 1
+                yield f"message {place} is a result of {_named(message)}, which has no call before it or one already"
             continue
-        yield from _unanswered(open_calls, place)
-        open_calls = Counter(call.id for call in message.tool_calls) if isinstance(message, AIMessage) else Counter()
+        if open_calls:
+            yield from _unanswered(open_calls, place)
+        open_calls = [call.id for call in message.tool_calls] if isinstance(message, AIMessage) else []
     yield from _unanswered(open_calls, len(messages))
 
 
-def _unanswered(calls: Counter[str], place: int) -> Iterator[str]:
-    for id in calls.elements():
+def _unanswered(calls: Iterable[str], place: int) -> Iterator[str]:
+    for id in calls:
         yield f"the call {id[:80]!r} has no result before message {place}"
 
 
@@ -53,7 +58,7 @@ def _named(message: ToolMessage) -> str:
     return f"the call {message.tool_call_id[:80]!r} of tool {message.name[:80]!r}"
 
 
-def repaired(messages: Sequence[Message]) -> list[Message]:
+def _repaired(messages: list[Message]) -> list[Message]:
     """The messages with a result for every call, right behind it: results that stand elsewhere are moved there, results
     without a call are left out, and a call without a result gets one that says so."""
     results: dict[str, list[ToolMessage]] = {}

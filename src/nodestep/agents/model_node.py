@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..chat import AIMessage, Chat, ChatRequest, ChatResponse, Message, SystemMessage, ToolCall
+from ..chat import (
+    AIMessage,
+    Chat,
+    ChatRequest,
+    ChatResponse,
+    HumanMessage,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolDefinition,
+    ToolMessage,
+)
 from ..chat.reading import whole_text
 from ..errors import GraphExecutionError, ModelProviderError, StructuredOutputError, did_you_mean
 from ..flow.edges import shown
 from ..flow.node import Node
 from ..flow.options import name_problems, refuse
+from ..model.grown import plain
 from ..model.json import Json
 from ..model.limits import MAX_ID_CHARS
 from ..model.node import NodeSpec
 from ..model.schema import StateSchema
 from ..runtime.context import TaskScope
-from .history import repaired
+from .history import checked
 from .model_turn import ModelTurn
 from .output import Output
 from .tool import Tool
@@ -29,6 +41,7 @@ OnInvalid: TypeAlias = str | Callable[[StructuredOutputError], Any]
 """`"raise"`, or a function of the error that returns what is written in the place of the output."""
 
 _MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
+_KINDS = frozenset({SystemMessage, HumanMessage, AIMessage, ToolMessage})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +91,37 @@ class ModelNode(Node):
     async def _run(self, state: Any, scope: TaskScope) -> dict[str, Any]:
         options = self.options
         turn = ModelTurn(scope, options.chat, options.stream)
-        response = await turn.ask(self._request(state, scope.at.hooks.tools))
+        response = await turn.ask(self._request(scope))
         try:
             return self._update(response)
         except (StructuredOutputError, ModelProviderError):
             turn.forget()
             raise
 
-    def _request(self, state: Any, more_tools: tuple[Tool[Any, Any], ...]) -> ChatRequest:
+    def _request(self, scope: TaskScope) -> ChatRequest:
         options = self.options
-        tools = tools_by_name((*options.tools, *more_tools), f"Model node {self.name!r}")
-        messages = self._messages(state)
-        if options.repair_history:
-            messages = repaired(messages)
+        messages = checked(self._messages(scope), repair=options.repair_history)
         if options.system_prompt is not None:
             messages = [SystemMessage(content=options.system_prompt), *messages]
         return ChatRequest(
             messages,
-            [tool.definition for tool in tools.values()],
+            self._tools(scope.at.hooks.tools),
             options.tool_choice,
             None if options.output is None else options.output.schema,
         )
 
-    def _messages(self, state: Any) -> list[Message]:
+    def _tools(self, more: tuple[Tool[Any, Any], ...]) -> list[ToolDefinition]:
+        tools = self.options.tools
+        if more:
+            tools = tuple(tools_by_name((*tools, *more), f"Model node {self.name!r}").values())
+        return [tool.definition for tool in tools]
+
+    def _messages(self, scope: TaskScope) -> list[Message]:
+        """Past the view of the state, which would compare them all when the node is done: messages never change."""
         field = self.options.messages_field
-        value = state[field] if isinstance(state, Mapping) else getattr(state, field)
+        value = plain(scope.values.get(field))
+        if isinstance(value, list) and _KINDS.issuperset(map(type, value)):
+            return value.copy()
         try:
             return _MESSAGES.validate_python(value)
         except ValidationError:

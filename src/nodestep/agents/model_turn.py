@@ -19,7 +19,7 @@ from ..model.json import JsonObject
 from ..model.limits import to_json
 from ..runtime.context import TaskScope
 from ..runtime.task import check_not_swallowed
-from .history import check_history
+from .history import checked
 
 T = TypeVar("T", ChatRequest, ChatResponse)
 
@@ -37,16 +37,19 @@ class ModelTurn:
         self._stream = stream
 
     async def ask(self, request: ChatRequest) -> ChatResponse:
-        """What the model answers, after all hooks. Raises ChatHistoryError for messages that it cannot go on from.
+        """What the model answers, after all hooks. Raises ChatHistoryError where a hook leaves messages that it cannot go on
+        from.
 
         A hook after the model may ask a person. The response is kept in the task's cache from then on, so that the model
         is not asked again for the same request when the answer is in.
         """
         hooks = self._scope.at.hooks
         for hook in hooks.before_model:
-            request = await self._hooked(hook, request, None, request)
+            asked = request
+            request = await self._hooked(hook, asked, None, asked)
+            if request is not asked:
+                checked(list(request.messages))
         check_not_swallowed(self._scope)
-        check_history(request.messages)
         if not hooks.after_model and not hooks.after_node:
             return await self._answer(request)
         response = await self._answer_once(request)

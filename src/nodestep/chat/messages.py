@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from ..model.frozen import FrozenDict, frozen
+
+_Arguments: TypeAlias = Annotated[dict[str, Any], AfterValidator(frozen)]
 
 
 class _Value(BaseModel):
@@ -24,7 +28,7 @@ class ToolCall(_Value):
 
     id: str
     name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
+    arguments: _Arguments = Field(default_factory=FrozenDict)
     arguments_error: str | None = None
 
 
@@ -78,7 +82,7 @@ class ToolMessage(_Value):
     content: str
     name: str
     tool_call_id: str
-    arguments: dict[str, Any] | None = None
+    arguments: _Arguments | None = None
 
 
 Message: TypeAlias = Annotated[SystemMessage | HumanMessage | AIMessage | ToolMessage, Field(discriminator="role")]

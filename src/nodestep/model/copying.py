@@ -23,11 +23,14 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from .frozen import FrozenDict, FrozenList
+
 ATOMS: Final[frozenset[type]] = frozenset(
     {str, int, float, bool, type(None), bytes, complex, decimal.Decimal, fractions.Fraction, uuid.UUID, re.Pattern}
     | {datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone}
     | {pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath, pathlib.WindowsPath}
     | {ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network}
+    | {FrozenDict, FrozenList}
 )
 """Types whose values never change, so that a copy may share them."""
 

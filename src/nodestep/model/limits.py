@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..errors import LimitExceededError, NodestepError, StateStoreError, a
 from .canonical import encode
+from .frozen import FrozenDict, FrozenList
 from .json import Json
 
 MAX_DEPTH: Final = 100
@@ -95,6 +96,8 @@ def own_json(value: Any, depth: int = MAX_DEPTH) -> Json:
                 check_text(key)
             own[key] = own_json(item, depth)
         return own
+    if kind is FrozenDict or kind is FrozenList:
+        return own_json(dict(value) if kind is FrozenDict else list(value), depth)
     if kind not in _SCALARS:
         raise NotJson(value)
     check_scalar(value)

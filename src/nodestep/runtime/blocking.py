@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import GraphConfigError
 from ..stores.base import Receipt, Refused, StateStore, Write
@@ -197,7 +197,7 @@ def _run(
     is handed back, so that what is raised here comes from the consumer alone."""
     if sink is None:
         try:
-            return runner.run(work, context=context), None
+            return runner.run(_boxed(work), context=context).value, None
         except BaseException as error:
             return None, error
     task = runner.get_loop().create_task(work, context=context)
@@ -216,6 +216,19 @@ def _run(
         if not task.done():
             task.cancel()
             runner.run(_ended(task))
+
+
+class _Box(Generic[T]):
+    """A result with a short repr. The runner asks for the repr of its task with every run, in getting a signal's handler."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+
+async def _boxed(work: Coroutine[Any, Any, T]) -> _Box[T]:
+    return _Box(await work)
 
 
 async def _until(task: asyncio.Task[Any], sink: Sink) -> None:
