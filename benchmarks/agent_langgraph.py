@@ -7,6 +7,7 @@ Needs langgraph; the agent is `langgraph.prebuilt.create_react_agent`.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import warnings
 from collections.abc import Iterator
@@ -36,6 +37,9 @@ class Scripted(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        raise AssertionError("unreachable: the agent is run with ainvoke")
+
+    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=next(self.script))])
 
 
@@ -47,40 +51,40 @@ def script(turns: int, calls: int) -> Iterator[AIMessage]:
 
 
 @tool
-def look(n: int) -> int:
+async def look(n: int) -> int:
     """Looks."""
     return n + 1
 
 
-def run(calls: int, saver: Any) -> Row:
+async def run(calls: int, saver: Any = None) -> Row:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         agent = create_react_agent(Scripted(script=script(work.AGENT_TURNS, calls)), [look], checkpointer=saver)
     config = {"configurable": {"thread_id": "t"}, "recursion_limit": 10 * work.AGENT_TURNS}
     with Clock() as clock:
-        state = agent.invoke({"messages": [("user", "go")]}, config)
+        state = await agent.ainvoke({"messages": [("user", "go")]}, config)
     assert len(state["messages"]) == 2 + work.AGENT_TURNS * (1 + calls), len(state["messages"])
     return clock.row(work.AGENT_TURNS)
 
 
 @workload("W14.turns")
 def turns() -> Row:
-    return run(1, None)
+    return asyncio.run(run(1))
 
 
 @workload("W14.calls")
 def calls() -> Row:
-    return run(work.AGENT_CALLS, None)
+    return asyncio.run(run(work.AGENT_CALLS))
 
 
 @workload("W14.turns.memory")
 def turns_in_memory() -> Row:
-    return run(1, InMemorySaver())
+    return asyncio.run(run(1, InMemorySaver()))
 
 
 @workload("W14.calls.memory")
 def calls_in_memory() -> Row:
-    return run(work.AGENT_CALLS, InMemorySaver())
+    return asyncio.run(run(work.AGENT_CALLS, InMemorySaver()))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import work
@@ -25,35 +26,36 @@ async def look(n: int) -> int:
     return n + 1
 
 
-def _run(calls: int, store: InMemoryStateStore | None = None) -> Row:
+async def _run(calls: int, store: InMemoryStateStore | None = None) -> Row:
     turns = work.AGENT_TURNS
     agent = build_react_agent(
         ScriptedChat(_script(turns, calls)),
         tools=[look],
         max_steps=10 * turns,
+        max_tool_calls=turns * calls,
         state_store=store,
     )
     with Clock() as clock:
-        result = agent.invoke({"messages": [HumanMessage(content="go")]}, thread_id="t")
+        result = await agent.ainvoke({"messages": [HumanMessage(content="go")]}, thread_id="t")
     assert len(result.state.messages) == 2 + turns * (1 + calls), len(result.state.messages)
     return clock.row(turns)
 
 
 @workload("W14.turns")
 def turns() -> Row:
-    return _run(1)
+    return asyncio.run(_run(1))
 
 
 @workload("W14.calls")
 def calls() -> Row:
-    return _run(work.AGENT_CALLS)
+    return asyncio.run(_run(work.AGENT_CALLS))
 
 
 @workload("W14.turns.memory")
 def turns_in_memory() -> Row:
-    return _run(1, InMemoryStateStore())
+    return asyncio.run(_run(1, InMemoryStateStore()))
 
 
 @workload("W14.calls.memory")
 def calls_in_memory() -> Row:
-    return _run(work.AGENT_CALLS, InMemoryStateStore())
+    return asyncio.run(_run(work.AGENT_CALLS, InMemoryStateStore()))
