@@ -34,7 +34,7 @@ class Figures:
 
 
 class Threads:
-    """Threads of the seven shapes, each in a file of its own under `folder`."""
+    """Threads of the eight shapes, each in a file of its own under `folder`."""
 
     def __init__(self, nursery: Nursery, folder: Path) -> None:
         self.nursery = nursery

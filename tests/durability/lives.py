@@ -16,6 +16,7 @@ from nodestep import Graph, Resume, SQLiteStateStore
 from nodestep.engine.replay import record_from_bytes
 from nodestep.model.event import (
     Answered,
+    CallsOpened,
     FrameOpened,
     OnceRecorded,
     Paused,
@@ -88,7 +89,7 @@ def finish(graph: Graph[Work], store: Any, effects: Effects, form: Form = "invok
         asked = {listed.question.key: listed.question for listed in store.questions(THREAD)}
         for key, question in asked.items():
             effects.do(f"answer:{question.pause}:{key}")
-        answers = {key: f"yes to {question.payload}" for key, question in asked.items()}
+        answers = {key: _answer_to(question.payload) for key, question in asked.items()}
         pauses = {key: question.pause or 0 for key, question in asked.items()}
         resume = Resume(answers=answers, pause=pauses) if asked else None
         try:
@@ -96,6 +97,11 @@ def finish(graph: Graph[Work], store: Any, effects: Effects, form: Form = "invok
         except FlakyError:
             continue
     raise AssertionError("the thread does not come to its end")
+
+
+def _answer_to(payload: Any) -> Any:
+    is_call = isinstance(payload, dict) and payload.get("kind") == "tool_interrupt"
+    return True if is_call else f"yes to {payload}"
 
 
 def call(graph: Graph[Work], form: Form, given: Any, resume: Resume | None) -> Any:
@@ -164,7 +170,8 @@ class _Frame:
         self.due, self.asks, self.answered = due, {}, set()
 
     def key(self, task: str) -> str:
-        return idempotency_key(self.origin, self.superstep, self.path, task)
+        call = next((one.payload for one in self.due if one.id == task and "call" in (one.payload or {})), None)
+        return idempotency_key(self.origin, self.superstep, self.path, task if call is None else f"{task}\0{call}")
 
     def inside(self, task: str) -> str:
         """The path of what is inside a task of it."""
@@ -191,6 +198,11 @@ class _Reading:
                 outer = max((at for at in self.frames if not at or path.startswith(f"{at}/")), key=len)
                 frame = self.frames[outer]
                 assert path not in self.frames, "a graph inside a task began anew"
+                self.frames[path] = _Frame(path, f"{frame.origin}/{frame.superstep}/{path}")
+                self.frames[path].next(due)
+            case CallsOpened(path, due):
+                assert path not in self.frames, "a turn of tool calls began anew"
+                frame = self.frames[path.rpartition("/")[0]]
                 self.frames[path] = _Frame(path, f"{frame.origin}/{frame.superstep}/{path}")
                 self.frames[path].next(due)
             case SuperstepCompleted(due, _, _, path):

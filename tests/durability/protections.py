@@ -183,7 +183,7 @@ PROTECTIONS: dict[str, Protection] = {
     ),
     "swallowed pause": Protection(
         "the return value of a node that caught its pause is not used",
-        (Patch("nodestep.runtime.task:_check_not_swallowed", _does_nothing),),
+        (Patch("nodestep.runtime.task:check_not_swallowed", _does_nothing),),
         ("tests/interrupts/test_swallowed.py",),
     ),
     "raising hook": Protection(

@@ -1,4 +1,4 @@
-"""Seven shapes of graphs. Every node notes what it does where a killed process cannot take it back.
+"""Eight shapes of graphs. Every node notes what it does where a killed process cannot take it back.
 
 A task that runs notes `run:<idempotency key>`, which names it for good, and what it does once notes `once:<idempotency key>`;
 `returned:<idempotency key>` says that `ctx.once` came back with it.
@@ -9,14 +9,35 @@ makes the same commits.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
-from nodestep import END, START, BaseState, Graph, NodeContext, Send, add, interrupt, node, subgraph, when
+from nodestep import (
+    END,
+    START,
+    BaseState,
+    Graph,
+    NodeContext,
+    Send,
+    Tool,
+    ToolContext,
+    add,
+    add_messages,
+    interrupt,
+    model_node,
+    node,
+    subgraph,
+    tool,
+    tool_runner,
+    when,
+)
+from nodestep.chat import ChatRequest, ChatResponse, ChatStreamChunk, HumanMessage, Message, ToolCall, ToolMessage
 from nodestep.engine.replay import record_from_bytes
 from nodestep.model.event import TaskRecorded
+from nodestep.model.outcome import Done
+from nodestep.runtime.context import CURRENT
 from nodestep.stores.base import StateStore
 from tests.persistence.programs.effects import Effects
 
@@ -37,15 +58,16 @@ class FlakyError(Exception):
 Shape: TypeAlias = Callable[[StateStore, Effects], Graph[Work]]
 
 
-def ran(effects: Effects, ctx: NodeContext) -> None:
+def ran(effects: Effects, ctx: NodeContext | ToolContext) -> None:
     effects.do(f"run:{ctx.idempotency_key}")
 
 
-async def after(task: str, store: StateStore) -> None:
-    """Until the outcome of a task of this superstep is recorded."""
+async def after(task: str, store: StateStore, *, ended: bool = False) -> None:
+    """Until the outcome of a task of this superstep is recorded; with `ended`, until it is its end."""
     while True:
         facts = [fact for record in store.records(THREAD, "main") for fact in record_from_bytes(record.body)]
-        if any(isinstance(fact, TaskRecorded) and fact.task == task for fact in facts):
+        outcomes = [fact.outcome for fact in facts if isinstance(fact, TaskRecorded) and fact.task == task]
+        if any(isinstance(outcome, Done) or not ended for outcome in outcomes):
             return
         await asyncio.sleep(0)
 
@@ -205,6 +227,85 @@ def nested(store: StateStore, effects: Effects) -> Graph[Work]:
     )
 
 
+def asked_to_pay() -> list[Message]:
+    return [HumanMessage(content="Pay.")]
+
+
+class Desk(Work):
+    """The same with a conversation."""
+
+    messages: Annotated[list[Message], add_messages] = Field(default_factory=asked_to_pay)
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+
+
+class NotingChat:
+    """A model that calls three tools and then answers. Its turn is noted as a run of its task."""
+
+    model = "noting"
+
+    def __init__(self, effects: Effects) -> None:
+        self._effects = effects
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        task = CURRENT.get()
+        assert task is not None
+        ran(self._effects, task)
+        if any(isinstance(message, ToolMessage) for message in request.messages):
+            return ChatResponse(content="All done.")
+        names = {"a": "look", "b": "choose", "c": "pay"}
+        return ChatResponse(tool_calls=[ToolCall(id=id, name=name) for id, name in names.items()])
+
+    def stream(self, request: ChatRequest) -> AsyncIterator[ChatStreamChunk]:
+        raise NotImplementedError
+
+
+def agent(store: StateStore, effects: Effects) -> Graph[Any]:
+    """think -> act -> think -> tell. In one turn a call runs, one asks by itself, and one needs approval."""
+
+    @tool
+    async def look(ctx: ToolContext) -> str:
+        """Look."""
+        ran(effects, ctx)
+        return "seen"
+
+    @tool
+    async def choose(ctx: ToolContext) -> str:
+        """Choose."""
+        await after("a", store)
+        ran(effects, ctx)
+        answer: str = interrupt("Which?", id="which")
+        return answer
+
+    @tool(needs_approval=True)
+    async def pay(ctx: ToolContext) -> int:
+        """Pay."""
+        await after("b", store, ended=True)
+        ran(effects, ctx)
+
+        async def charge() -> int:
+            effects.do(f"once:{ctx.idempotency_key}")
+            return 42
+
+        paid = await ctx.aonce("charge", charge)
+        effects.do(f"returned:{ctx.idempotency_key}")
+        return paid
+
+    @node
+    def tell(state: Desk, ctx: NodeContext) -> dict[str, Any]:
+        ran(effects, ctx)
+        return {"log": [message.content for message in state.messages if not isinstance(message, HumanMessage)]}
+
+    tools: list[Tool[Any, Any]] = [look, choose, pay]
+    think = model_node("think", chat=NotingChat(effects), tools=tools, final_text_field=None)
+    act = tool_runner("act", tools=tools)
+    return Graph(Desk, name="agent", state_store=store).flow(
+        START >> think,
+        think >> when(lambda state: bool(state.tool_calls), act, otherwise=tell),
+        act >> think,
+        tell >> END,
+    )
+
+
 SHAPES: dict[str, Shape] = {
     "chain": chain,
     "loop": loop,
@@ -213,9 +314,11 @@ SHAPES: dict[str, Shape] = {
     "two_pauses": two_pauses,
     "beside_a_failure": beside_a_failure,
     "nested": nested,
+    "agent": agent,
 }
 
 LOGS = {
+    "agent": ["", '{"result":"seen"}', '{"result":"yes to Which?"}', '{"result":42}', "All done."],
     "chain": ["take", "paid 42", "ship"],
     "loop": [f"{n} yes to Round {n}?" for n in range(3)],
     "sends": [*(f"work {n}" for n in range(4)), "gather"],

@@ -1,4 +1,4 @@
-"""The process is killed before and after every write of seven graph shapes, and another goes on to the end: the state is
+"""The process is killed before and after every write of eight graph shapes, and another goes on to the end: the state is
 that of an uninterrupted run, no recorded task runs again, no answered question is asked again, and none is lost."""
 
 from __future__ import annotations

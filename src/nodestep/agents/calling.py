@@ -13,9 +13,6 @@ from ..errors import (
     GraphChangedError,
     LeaseLostError,
     StateStoreError,
-    StoreBusyError,
-    StoreCorruptedError,
-    StoreFullError,
     ThreadCancelledError,
     ToolDeniedError,
     ToolExecutionError,
@@ -30,14 +27,7 @@ from .arguments import ArgumentsError, Checked
 from .context import ToolContext
 from .tool import Tool
 
-NOT_OF_TOOLS = (
-    GraphChangedError,
-    LeaseLostError,
-    ThreadCancelledError,
-    StoreBusyError,
-    StoreCorruptedError,
-    StoreFullError,
-)
+NOT_OF_TOOLS = (GraphChangedError, LeaseLostError, StateStoreError, ThreadCancelledError)
 """Errors of the run and its store, which come out of a tool and are none of its own: they are never told to a model."""
 
 
