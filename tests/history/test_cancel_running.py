@@ -21,6 +21,7 @@ from nodestep import (
 from nodestep.people.upkeep import cancel
 from tests.asking import kept, refusal
 from tests.history.making import asks, open_keys, side_by_side, told
+from tests.middleware.noting import Noting
 from tests.running.making import Log, does, of, run, says
 from tests.watching import Watched
 
@@ -75,6 +76,15 @@ def test_the_run_ends_at_its_next_write_and_no_later_node_runs(store, stop, ran)
     graph = of(START >> says("a") >> cancelling(stop) >> says("c", ran) >> END, state_store=store)
     stop.check(lambda: graph.invoke({}, thread_id="t"))
     assert (run(graph.load("t"))["log"], ran) == (["a"], [])
+
+
+def test_the_middleware_is_told_that_it_was_cancelled(store, stop):
+    noting = Noting("m", [])
+    graph = of(START >> cancelling(stop) >> says("c") >> END, state_store=store, middleware=[noting])
+    stop.check(lambda: graph.invoke({}, thread_id="t"))
+    (outcome,) = noting.outcomes
+    assert outcome.status == "cancelled"
+    assert isinstance(outcome.error, ThreadCancelledError)
 
 
 @pytest.mark.parametrize("form", ["ainvoke", "stream", "astream"])

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field, SecretStr
 
-from nodestep import LimitExceededError, Middleware, Resume, ResumeError, interrupt
+from nodestep import Command, LimitExceededError, Middleware, Question, Resume, ResumeError, Send, interrupt
+from nodestep.middleware import Replacement
 from tests.asking import lone, refusal
 
 
@@ -104,6 +105,11 @@ UNFIT = [
     (SecretStr("hunter2"), ResumeError),
     ({1: "a", "1": "b"}, ResumeError),
     ((n for n in "ab"), ResumeError),
+    (Command(update={"a": 1}), ResumeError),
+    ({"deep": [Send("n")]}, ResumeError),
+    (Question("?"), ResumeError),
+    (Replacement("yes"), ResumeError),
+    (Resume("yes"), ResumeError),
     (float("nan"), LimitExceededError),
     ({"x": float("-inf")}, LimitExceededError),
     (2**63, LimitExceededError),

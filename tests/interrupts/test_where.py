@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from nodestep import (
     END,
@@ -71,6 +72,28 @@ def test_in_a_reducer_it_is_an_error(store):
         total: Annotated[int, asking] = 0
 
     graph = Graph(Sum, state_store=store).flow(START >> node(lambda state: {"total": 1}, name="n") >> END)
+    with pytest.raises(RuntimeError, match=OUTSIDE):
+        graph.invoke({}, thread_id="t")
+
+
+@pytest.mark.parametrize("hook", [None, "after_node"])
+def test_in_a_validator_of_the_state_it_is_an_error(store, hook):
+    """A validator is asked for the update and again for its stored form, so it could never find its answer."""
+
+    def asking(value: int) -> int:
+        if value:
+            interrupt("Sure?", id="a")
+        return value
+
+    class Sum(BaseState):
+        total: Annotated[int, AfterValidator(asking)] = 0
+
+    def replaces(self, ctx):
+        return Replacement({"total": 1})
+
+    middleware = [] if hook is None else [type("Replacing", (Middleware,), {hook: replaces})()]
+    writes = node(lambda state: {"total": 0 if hook else 1}, name="n")
+    graph = Graph(Sum, state_store=store, middleware=middleware).flow(START >> writes >> END)
     with pytest.raises(RuntimeError, match=OUTSIDE):
         graph.invoke({}, thread_id="t")
 

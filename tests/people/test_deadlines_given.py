@@ -49,6 +49,19 @@ def test_without_a_default_the_node_gets_the_error_and_it_is_never_retried(store
     assert told(graph)[-1] == "superstep_failed"
     (kept,) = run(graph.audit("t")).items
     assert (kept.key, kept.value, kept.source) == ("ask:a", None, "expiry")
+    assert kept.note == "There was no default."
+
+
+def test_an_expiry_with_the_default_none_is_told_from_one_without_a_default(store, clock):
+    def asks(state):
+        return {"got": interrupt("?", id="a", expires=HOUR, default=None)}
+
+    graph = Graph(dict, name="g", state_store=store).flow(START >> node(asks, name="ask") >> END)
+    graph.invoke({}, thread_id="t")
+    clock.forward(HOUR_MS)
+    assert graph.invoke(None, thread_id="t").state == {"got": None}
+    (kept,) = run(graph.audit("t")).items
+    assert (kept.value, kept.source, kept.note) == (None, "expiry", None)
 
 
 def test_the_expiry_stays_and_is_recorded_once_however_often_the_thread_is_called(store, clock, ran):

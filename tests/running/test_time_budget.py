@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
 
-from nodestep import END, START, GraphTimeoutError
+from nodestep import END, START, GraphTimeoutError, NodeContext
 
 from .making import Log, does, of, says
 
@@ -39,6 +40,22 @@ def test_time_that_a_consumer_takes_between_supersteps_does_not_count():
     graph = of(START >> says("a") >> says("b") >> says("c") >> END, timeout=0.6)
     for _ in graph.stream({}, stream_mode="updates"):
         busy(0.25)
+
+
+@pytest.mark.parametrize("limit", ["node", "graph"])
+def test_time_that_a_consumer_takes_inside_a_superstep_does_not_count(limit):
+    async def talks(state: Log, ctx: NodeContext):
+        for number in range(3):
+            ctx.emit(number)
+            await asyncio.sleep(0)
+        return {"log": ["a"]}
+
+    limits = {"node": ({"timeout": 0.3}, {}), "graph": ({}, {"timeout": 0.3})}
+    of_node, of_graph = limits[limit]
+    graph = of(START >> does("talks", talks, **of_node) >> END, **of_graph)
+    for event in graph.stream({}, stream_mode="custom"):
+        if event.mode == "custom":
+            busy(0.2)
 
 
 def test_each_call_has_a_budget_of_its_own(store):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..model.interrupt import Interrupt
 from ..model.json import Json
-from ..model.value import locked_value
+from ..model.value import Instruction, locked_value
 
 if TYPE_CHECKING:
     from ..chat import ChatRequest, ChatResponse
 
 
 @locked_value
-class Replacement:
+class Replacement(Instruction):
     """What a hook returns to put `value` in the place of what it was shown."""
 
     value: Any

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .json import JsonObject
 from .limits import check_id, check_json
-from .value import locked_value
+from .value import Instruction, locked_value
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ MISSING: Final[Any] = _Missing()
 
 
 @locked_value
-class Question:
+class Question(Instruction):
     """A question for `interrupt_many`, with what `interrupt` takes beside its id.
 
     `answer` is the type of the answer, `expires` a duration or an aware instant after which it closes, `default` the answer
@@ -138,7 +138,7 @@ def check_by_and_note(by: Any, note: Any) -> None:
         check_json(note, what="note=")
 
 
-class Resume:
+class Resume(Instruction):
     """Answers for a paused thread: `Resume(value)` for its only question, or `Resume(answers={key: value, ...})`.
 
     `by` and `note` are kept with the answer; `pause` (a number, or `{key: number}`) refuses the answer when the question

@@ -17,6 +17,7 @@ from ..errors import LimitExceededError, NodestepError, StateStoreError, a
 from .canonical import encode
 from .frozen import FrozenDict, FrozenList
 from .json import Json
+from .value import Instruction
 
 MAX_DEPTH: Final = 100
 """Levels of lists and dicts inside one value."""
@@ -226,6 +227,10 @@ def refuse_hidden(value: Any, depth: int = MAX_DEPTH) -> None:
     if is_secret(value):
         raise Unfit(
             StateStoreError, f"it holds {a(type(value).__name__)}, and secrets are never stored; pass them as context="
+        )
+    if isinstance(value, Instruction):
+        raise Unfit(
+            StateStoreError, f"it holds {a(type(value).__name__)}, which tells a run what to do and is no value"
         )
     if isinstance(value, Iterator):
         raise NotJson(value)

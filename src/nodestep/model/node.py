@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from .json import Json
-from .value import locked_value
+from .value import Instruction, locked_value
 
 if TYPE_CHECKING:
     from .subgraph import InnerGraph, Subgraph
@@ -36,7 +36,7 @@ class Retry:
 
 
 @locked_value
-class Send:
+class Send(Instruction):
     """One task of `node`, with `payload` laid over the state for that task alone."""
 
     node: Any
@@ -44,7 +44,7 @@ class Send:
 
 
 @locked_value
-class Command:
+class Command(Instruction):
     """A node's return value that updates the state and chooses where to go. `goto=None` follows the edges, `[]` goes
     nowhere; a target is a node, its name, `END`, or a `Send`."""
 

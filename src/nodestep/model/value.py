@@ -47,6 +47,12 @@ def locked_value(cls: type[T]) -> type[T]:
     return _value(cls, locks)
 
 
+class Instruction:
+    """What tells a run what to do, such as a Command. It is no data, so it is never taken for an answer or stored."""
+
+    __slots__ = ()
+
+
 class _Later:
     """A member of a value's class until the class is finished."""
 

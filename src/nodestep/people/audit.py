@@ -13,6 +13,8 @@ from ..stores.base import Audited, AuditRow, StateStore
 from .listing import check_limit, number_cursor
 
 PAGE = 1000
+NO_DEFAULT = "There was no default."
+"""The note of an expiry that gave no answer; its value stands for nothing then."""
 
 
 def audits_of(position: Position, facts: Iterable[Fact]) -> tuple[AuditRow, ...]:
@@ -25,7 +27,9 @@ def audits_of(position: Position, facts: Iterable[Fact]) -> tuple[AuditRow, ...]
                 rows.append(AuditRow(key, value, fact.source, fact.by, fact.note, position.listed[key].pause))
         elif isinstance(fact, Expired):
             for key in fact.keys:
-                rows.append(AuditRow(key, asked[key].question.default, "expiry", pause=position.listed[key].pause))
+                question, pause = asked[key].question, position.listed[key].pause
+                note = None if question.has_default else NO_DEFAULT
+                rows.append(AuditRow(key, question.default, "expiry", note=note, pause=pause))
     return tuple(rows)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from ..errors import ThreadCancelledError
 from ..hooks.contexts import RunOutcome
 from ..hooks.middleware import GraphHooks, owner_of
 from ..model.event import Remembered
@@ -36,7 +37,8 @@ async def hooked(
         outcome = RunOutcome("completed") if completed else RunOutcome("paused", _questions(at))
     except BaseException as error:
         error = failed(error)
-        outcome = RunOutcome("failed" if isinstance(error, Exception) else "cancelled", error=error)
+        stopped = isinstance(error, ThreadCancelledError) or not isinstance(error, Exception)
+        outcome = RunOutcome("cancelled" if stopped else "failed", error=error)
         await _end_hooks(at, entered, outcome, error)
         raise error from error.__cause__
     failure = await _end_hooks(at, entered, outcome, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import GraphConfigError
@@ -154,6 +155,7 @@ def step_by_hand(
     context = contextvars.copy_context()
     driver = start()
     runner: asyncio.Runner | None = None
+    clock: _Clock | None = None
     closing = False
     answer: Any = None
     error: BaseException | None = None
@@ -178,9 +180,10 @@ def step_by_hand(
                     if not closing:
                         yield from _take(request)
                     continue
-                if runner is None:
+                if runner is None or clock is None:
                     runner = asyncio.Runner()
-                answer, error = yield from _run(runner, request, context.copy(), None if closing else sink)
+                    clock = _Clock(runner.get_loop())
+                answer, error = yield from _run(runner, clock, request, context.copy(), None if closing else sink)
             except GeneratorExit:
                 # The consumer has left. The driver is cancelled, and served until it has ended: its hooks are told.
                 closing, error = True, asyncio.CancelledError("the stream was closed")
@@ -191,7 +194,11 @@ def step_by_hand(
 
 
 def _run(
-    runner: asyncio.Runner, work: Coroutine[Any, Any, T], context: contextvars.Context, sink: Sink | None
+    runner: asyncio.Runner,
+    clock: _Clock,
+    work: Coroutine[Any, Any, T],
+    context: contextvars.Context,
+    sink: Sink | None,
 ) -> Generator[StreamEvent, None, tuple[T | None, BaseException | None]]:
     """Run a coroutine in the runner's loop; with a sink, step out of the loop whenever there are events to give. Its error
     is handed back, so that what is raised here comes from the consumer alone."""
@@ -207,7 +214,8 @@ def _run(
                 runner.run(_until(task, sink))
             except BaseException as error:
                 return None, error
-            yield from _take(sink)
+            with clock.held():
+                yield from _take(sink)
         try:
             return task.result(), None
         except BaseException as error:
@@ -229,6 +237,27 @@ class _Box(Generic[T]):
 
 async def _boxed(work: Coroutine[Any, Any, T]) -> _Box[T]:
     return _Box(await work)
+
+
+class _Clock:
+    """The time of a loop, which stands still while a consumer holds an event: no timeout runs on then."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._held_s = 0.0
+        self._time = loop.time
+        with suppress(AttributeError):  # a loop that is not written in Python keeps its own time
+            loop.time = self._now  # type: ignore[method-assign]
+
+    def _now(self) -> float:
+        return self._time() - self._held_s
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        since = self._time()
+        try:
+            yield
+        finally:
+            self._held_s += self._time() - since
 
 
 async def _until(task: asyncio.Task[Any], sink: Sink) -> None:

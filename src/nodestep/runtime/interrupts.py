@@ -95,7 +95,8 @@ def _scope(what: str) -> TaskScope:
     if scope is None:
         raise RuntimeError(
             f"{what}() was called outside a running node. It works in nodes and node hooks, and in threads that carry "
-            "their context (asyncio.to_thread); not in routers, reducers, graph hooks or a thread pool of your own."
+            "their context (asyncio.to_thread); not in routers, reducers, validators of the state, graph hooks or a thread "
+            "pool of your own."
         )
     return scope
 

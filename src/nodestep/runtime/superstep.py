@@ -7,7 +7,6 @@ one commit; the last ones travel with the superstep's end.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
 
@@ -55,7 +54,8 @@ async def _within(at: FrameRun, work: Awaitable[T]) -> T:
     try:
         if at.seconds_left is None:
             return await work
-        started = time.monotonic()
+        time = asyncio.get_running_loop().time
+        started = time()
         try:
             async with asyncio.timeout(at.seconds_left) as limit:
                 return await work
@@ -66,7 +66,7 @@ async def _within(at: FrameRun, work: Awaitable[T]) -> T:
             assert total is not None
             raise GraphTimeoutError(at.blueprint.name, total) from None
         finally:
-            at.seconds_left = max(0.0, at.seconds_left - (time.monotonic() - started))
+            at.seconds_left = max(0.0, at.seconds_left - (time() - started))
     finally:
         if outermost:
             at.run.leave_loop()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import random
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -108,7 +108,16 @@ def perform_here(scope: TaskScope) -> TaskEnd:
 
 def _returned(scope: TaskScope, result: Any) -> TaskEnd:
     check_not_swallowed(scope)
-    return _done(scope, read_writes(scope, result))
+    return _done(scope, _outside(read_writes, scope, result))
+
+
+def _outside(read: Callable[[TaskScope, Any], Writes], scope: TaskScope, value: Any) -> Writes:
+    """What a node returned, read outside of it: a validator of the state is asked more than once, and asks nobody."""
+    token = CURRENT.set(None)
+    try:
+        return read(scope, value)
+    finally:
+        CURRENT.reset(token)
 
 
 def _done(scope: TaskScope, writes: Writes) -> TaskEnd:
@@ -144,11 +153,11 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
             raise
         result = await _ask_on_error(scope, place, error)
     check_not_swallowed(scope)
-    writes = read_writes(scope, result)
+    writes = _outside(read_writes, scope, result)
     for hook in hooks.after_node:
         answer = await _called(scope, place, hook(scope.hook_context(hook, writes.shown(scope))))
         if answer is not None:
-            writes = writes.replaced(scope, _replacement("after_node", answer))
+            writes = _outside(writes.replaced, scope, _replacement("after_node", answer))
     check_not_swallowed(scope)
     return _done(scope, writes)
 
