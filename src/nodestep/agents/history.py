@@ -7,6 +7,7 @@ is asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import is_
 
 from ..chat import AIMessage, Message, ToolCall, ToolMessage
 from ..errors import ChatHistoryError
@@ -17,10 +18,11 @@ UNKNOWN_END = (
 )
 
 
-def checked(messages: list[Message], *, repair: bool = False) -> list[Message]:
-    """The messages, once they are known to be ones that a model can go on from; with `repair`, made so. Raises
-    ChatHistoryError, naming every place."""
-    problems = list(_problems(messages))
+def checked(messages: list[Message], *, repair: bool = False, known: Sequence[Message] = ()) -> list[Message]:
+    """The messages, once they are known to be ones that a model can go on from; with `repair`, made so. Where they begin
+    with those `known` to be so, only the rest is looked at. Raises ChatHistoryError, naming every place."""
+    begins = len(known) <= len(messages) and all(map(is_, known, messages))
+    problems = list(_problems(messages, len(known) if begins else 0))
     if problems and repair:
         messages = _repaired(messages)
         problems = list(_problems(messages))
@@ -32,12 +34,12 @@ def checked(messages: list[Message], *, repair: bool = False) -> list[Message]:
     return messages
 
 
-def _problems(messages: Sequence[Message]) -> Iterator[str]:
+def _problems(messages: Sequence[Message], begin: int = 0) -> Iterator[str]:
     if all(message.role == "system" for message in messages):
         yield "there is no message of a person, a model or a tool"
     open_calls: list[str] = []
-    for place, message in enumerate(messages):
-        if isinstance(message, ToolMessage):
+    for place, message in enumerate(messages[begin:], begin):
+        if message.role == "tool":
             if message.tool_call_id in open_calls:
                 open_calls.remove(message.tool_call_id)
             else:
@@ -45,7 +47,7 @@ def _problems(messages: Sequence[Message]) -> Iterator[str]:
             continue
         if open_calls:
             yield from _unanswered(open_calls, place)
-        open_calls = [call.id for call in message.tool_calls] if isinstance(message, AIMessage) else []
+        open_calls = [call.id for call in message.tool_calls] if message.role == "assistant" else []
     yield from _unanswered(open_calls, len(messages))
 
 

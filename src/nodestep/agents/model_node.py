@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -31,6 +32,7 @@ from ..model.limits import MAX_ID_CHARS
 from ..model.node import NodeSpec
 from ..model.schema import StateSchema
 from ..runtime.context import TaskScope
+from ..runtime.frame import FrameRun
 from .history import checked
 from .model_turn import ModelTurn
 from .output import Output
@@ -66,10 +68,13 @@ class ModelNode(Node):
     """A node in which a model takes its turn, made by `model_node`."""
 
     options: ModelOptions
+    _whole: WeakKeyDictionary[FrameRun, list[Message]]
+    """The messages of each graph at work when its model was asked last."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
         super().__init__(NodeSpec(name, self._run, self._run, is_async=True))
         object.__setattr__(self, "options", options)
+        object.__setattr__(self, "_whole", WeakKeyDictionary())
 
     def problems(self, schema: StateSchema[Any]) -> Iterable[str]:
         """Tells fields that the state does not have."""
@@ -100,7 +105,9 @@ class ModelNode(Node):
 
     def _request(self, scope: TaskScope) -> ChatRequest:
         options = self.options
-        messages = checked(self._messages(scope), repair=options.repair_history)
+        known = self._whole.get(scope.at, ())
+        messages = checked(self._messages(scope), repair=options.repair_history, known=known)
+        self._whole[scope.at] = messages.copy()
         if options.system_prompt is not None:
             messages = [SystemMessage(content=options.system_prompt), *messages]
         return ChatRequest(

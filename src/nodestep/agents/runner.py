@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -40,11 +40,13 @@ class ToolRunner(Node):
         spec = NodeSpec(name, self._run, self._run, is_async=True, goto=targets)
         super().__init__(spec, (target for target in goto or () if isinstance(target, Node)))
         object.__setattr__(self, "tools", tools)
+        object.__setattr__(self, "_by_name", {tool.name: tool for tool in tools})
         object.__setattr__(self, "_tool_errors", tool_errors)
         object.__setattr__(self, "_fields", (messages_field, tool_calls_field))
 
     tools: tuple[Tool[Any, Any], ...]
     """What it runs, beside the tools of the graph's middleware."""
+    _by_name: Mapping[str, Tool[Any, Any]]
     _tool_errors: ToolErrors
     _fields: tuple[str, str]
 
@@ -59,7 +61,9 @@ class ToolRunner(Node):
 
     async def _run(self, state: Any, scope: TaskScope) -> Any:
         messages_field, calls_field = self._fields
-        tools = tools_by_name((*self.tools, *scope.at.hooks.tools), f"Tool runner {self.name!r}")
+        tools, more = self._by_name, scope.at.hooks.tools
+        if more:
+            tools = tools_by_name((*self.tools, *more), f"Tool runner {self.name!r}")
         calls = self._calls(state, calls_field)
         recorded = await run_turn(scope, calls, tools, self._tool_errors)
         messages = [ToolMessage.model_validate(one["message"]) for one in recorded]

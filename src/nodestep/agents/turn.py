@@ -16,6 +16,7 @@ from ..model.limits import MAX_ID_CHARS
 from ..model.position import Task
 from ..runtime.calls import CallScope, ended, open_calls, still_waiting
 from ..runtime.context import TaskScope
+from ..runtime.frame import outwards
 from ..runtime.task import TaskEnd, guarded
 from .approving import WAITING, Approvals, Cleared, Ready, Waiting
 from .counting import count_calls
@@ -38,16 +39,19 @@ async def run_turn(
     count_calls(scope, [call.name for call in calls])
     at = open_calls(scope, [task for task, _ in numbered])
     to_run = at.to_run()
-    approvals = Approvals(scope)
     work = {
-        task.id: OneCall(CallScope(at, task, call.id, scope), call, tools, tool_errors, approvals.read_before(task))
+        task.id: OneCall(CallScope(at, task, call.id, scope), call, tools, tool_errors)
         for task, call in numbered
         if task.id in to_run
     }
-    found = await at.together({id: guarded(one.scope, one.made_ready()) for id, one in work.items()})
+    if any(outer.hooks.before_tool for outer in outwards(scope.at)):
+        found = await at.together({id: guarded(one.scope, one.made_ready()) for id, one in work.items()})
+    else:
+        found = {id: at.noted(await guarded(one.scope, one.made_ready())) for id, one in work.items()}
     ends = {id: end for id, end in found.items() if isinstance(end, TaskEnd)}
     ready = {id: one for id, one in found.items() if not isinstance(one, TaskEnd)}
-    verdicts: dict[str, Verdict] = {id: _judged(approvals, work[id].scope.task, one) for id, one in ready.items()}
+    approvals = Approvals(scope)
+    verdicts: dict[str, Verdict] = {id: _judged(approvals, id, one) for id, one in ready.items()}
     if approvals.hold_turn and (ends or WAITING in verdicts.values() or at.waits(besides=to_run)):
         verdicts = dict.fromkeys(verdicts, WAITING)
     for id, verdict in verdicts.items():
@@ -86,11 +90,11 @@ def _fingerprint(call: ToolCall) -> str:
     return hashlib.sha256(encode([call.name, call.arguments, call.arguments_error])).hexdigest()[:32]
 
 
-def _judged(approvals: Approvals, task: Task, ready: Ready | Refused) -> Verdict:
+def _judged(approvals: Approvals, id: str, ready: Ready | Refused) -> Verdict:
     if isinstance(ready, Refused):
         return ready
     try:
-        return approvals.judge(task, ready)
+        return approvals.judge(id, ready)
     except (ToolDeniedError, ToolExecutionError) as error:
         return Refused(error)
 

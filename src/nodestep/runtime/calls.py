@@ -122,13 +122,15 @@ class Calls(FrameRun):
     async def together(self, work: Mapping[str, Coroutine[Any, Any, T]]) -> dict[str, T]:
         """Do work for several calls at once, and return the results in its order. A TaskEnd ends a call, and is recorded as
         it comes; the last ones go with the task's own end."""
+        if len(work) == 1:
+            return {id: self.noted(await job) for id, job in work.items()}
         running = {asyncio.create_task(job): id for id, job in work.items()}
         results: dict[str, T] = {}
         try:
             while running:
                 ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for job in ended:
-                    results[running.pop(job)] = self._noted(job.result())
+                    results[running.pop(job)] = self.noted(job.result())
                 if running:
                     await self.run.record()
             return {id: results[id] for id in work}
@@ -143,9 +145,10 @@ class Calls(FrameRun):
         await asyncio.wait(running)
         for job in running:
             if not job.cancelled() and job.exception() is None:
-                self._noted(job.result())
+                self.noted(job.result())
 
-    def _noted(self, result: T) -> T:
+    def noted(self, result: T) -> T:
+        """What came of work for a call; where that ended the call, it is to be recorded with the next commit."""
         if isinstance(result, TaskEnd):
             self.note(result.task.id, result.outcome)
         return result
