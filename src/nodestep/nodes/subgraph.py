@@ -22,9 +22,15 @@ class SubgraphNode(Node):
     """A node that is a graph, made by `subgraph`."""
 
     def problems(self, schema: StateSchema[Any]) -> Iterable[str]:
-        """Tells shared fields that the two states do not have in common."""
+        """Tells shared fields that the two states do not have in common, and inner ones that nothing gives."""
         inner = self.spec.inner
         assert inner is not None
+        for name, field in inner.blueprint.schema.fields.items() if inner.share else ():
+            if field.required and name not in inner.share:
+                yield (
+                    f"Subgraph {self.name!r} does not give {name!r}, which {inner.blueprint.schema.name} needs. Share it too, "
+                    "give it a default, or write state_in= and state_out=."
+                )
         for field in inner.share:
             yield from _sharing_problems(f"Subgraph {self.name!r} shares {field!r}", field, schema, inner)
 
