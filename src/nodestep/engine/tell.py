@@ -102,7 +102,8 @@ def _tell(fact: Fact, position: Position, pause: int | None) -> Iterator[Told]:
             yield from _superstep_start(position, path)
             for id, reason in outcome.rejected.items():
                 asked = {"question": interrupt_key(path, task, id)}
-                yield Told("answer_rejected", _node_of(frame, task), asked, message=reason, path=path)
+                node, graph = _node_of(frame, task), position.graph_of(path)
+                yield Told("answer_rejected", node, asked, message=reason, path=graph)
             if isinstance(outcome, Done) and not frame.holds_calls:
                 yield Told("node_completed", _node_of(frame, task), outcome.patch, path=path)
         case SuperstepCompleted(due, patch, _, path):
@@ -143,7 +144,7 @@ def _node_of(frame: Frame, task_id: str) -> str | None:
 
 def _interrupted(position: Position, pause: int | None) -> Told:
     asked = position.asked()
-    nodes = {(found.path, found.task.node) for found in asked.values()}
+    nodes = {(position.graph_of(found.path), found.task.node) for found in asked.values()}
     data = {"pause": pause, "questions": {key: found.question.payload for key, found in asked.items()}}
     path, node = nodes.pop() if len(nodes) == 1 else (ROOT, None)
     return Told("interrupted", node, data, path=path)

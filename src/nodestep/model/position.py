@@ -179,6 +179,10 @@ class Position:
                 return path
         return ROOT
 
+    def graph_of(self, path: str) -> str:
+        """The path of the graph that a frame belongs to: its own, or the one around tool calls."""
+        return self.outer_of(path) if self.frames[path].holds_calls else path
+
     def without(self, path: str) -> Position:
         """The position without a frame, those inside it, and their questions."""
         gone = [inner for inner in self.frames if is_within(inner, path)]

@@ -31,8 +31,8 @@ class SubgraphNode(Node):
                     f"Subgraph {self.name!r} does not give {name!r}, which {inner.blueprint.schema.name} needs. Share it too, "
                     "give it a default, or write state_in= and state_out=."
                 )
-        for field in inner.share:
-            yield from _sharing_problems(f"Subgraph {self.name!r} shares {field!r}", field, schema, inner)
+        for name in inner.share:
+            yield from _sharing_problems(f"Subgraph {self.name!r} shares {name!r}", name, schema, inner)
 
 
 def _sharing_problems(what: str, field: str, outer: StateSchema[Any], inner: Subgraph) -> Iterator[str]:

@@ -63,8 +63,9 @@ def load(store: StateStore, thread_id: str, branch_id: str = "main", at: str | N
     `"<event>/<path>"` for the graph that was at work at that path then. Raises UnknownEventError for another path."""
     event, _, path = at.partition("/") if isinstance(at, str) else (at, "", ROOT)
     checkpoint = load_branch(store, thread_id, branch_id, event).checkpoint
-    if path and path not in checkpoint.inner:
-        known = ", ".join(map(repr, checkpoint.inner)) or "none"
+    graphs = [inner for inner, frame in checkpoint.position.frames.items() if inner and not frame.holds_calls]
+    if path and path not in graphs:
+        known = ", ".join(map(repr, graphs)) or "none"
         raise UnknownEventError(
             f"Thread {thread_id!r} had no graph at work at {path!r} when event {event!r} was recorded. There were: {known}."
         )

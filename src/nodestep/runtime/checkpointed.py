@@ -17,6 +17,7 @@ from ..people.reading import load_branch, standing
 from ..people.rows import interrupt_at
 from ..stores.base import StateStore, Status
 from .blocking import AsyncDoor
+from .questions import graph_paths
 
 _NESTED_ID = re.compile(r"([1-9][0-9]*)-[1-9][0-9]*/.+")
 _NUMBERED = re.compile(r"\[[0-9]+\]$")
@@ -37,6 +38,8 @@ class _Standing:
     """What still waits for an answer."""
     keys: tuple[str, ...]
     """The same with the questions whose deadline has passed."""
+    paths: Mapping[str, str]
+    """Of each question, the path of the graph that asks."""
 
 
 async def way_on(blueprint: Blueprint, store: StateStore | None, thread_id: str | None, state: Any, resume: Any) -> Way:
@@ -50,16 +53,20 @@ async def way_on(blueprint: Blueprint, store: StateStore | None, thread_id: str 
     if stands is None or stands.status in (Status.COMPLETED, Status.CANCELLED):
         return Way(state, None)
     if stands.status is Status.INTERRUPTED and thread_id is not None:
-        raise paused(blueprint, thread_id, stands.interrupts, stands.event)
+        raise paused(blueprint, thread_id, stands.interrupts, stands.event, stands.paths)
     return Way(None, None)
 
 
 def paused(
-    blueprint: Blueprint, thread_id: str, interrupts: Mapping[str, Interrupt], event: str | None
+    blueprint: Blueprint,
+    thread_id: str,
+    interrupts: Mapping[str, Interrupt],
+    event: str | None,
+    paths: Mapping[str, str],
 ) -> RunInterruptedError:
-    """A pause as `run` raises it; `event` is the last one of the thread."""
+    """A pause as `run` raises it; `event` is the last one of the thread, `paths` tells which graph asks each question."""
     error = RunInterruptedError(thread_id, interrupts)
-    path = split_key(error.key)[0]
+    path = paths.get(error.key)
     if path:
         error.nested_checkpoint_id = f"{event}/{path}"
     error.key = declared_field(blueprint, error.key) or error.key
@@ -94,7 +101,7 @@ def _look(store: StateStore, thread_id: str) -> _Standing | None:
     if status is Status.INTERRUPTED and not still:
         status = Status.READY
     interrupts = {key: interrupt_at(head, every[key], position.listed[key]) for key in still}
-    return _Standing(status, event_id(head.no, head.sequence), interrupts, tuple(every))
+    return _Standing(status, event_id(head.no, head.sequence), interrupts, tuple(every), graph_paths(position))
 
 
 def _refuse_nested(store: StateStore, thread_id: str) -> None:

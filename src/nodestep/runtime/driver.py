@@ -16,7 +16,7 @@ from .blocking import Door
 from .context import CURRENT
 from .lease import leases_of
 from .opening import begin
-from .questions import open_interrupts
+from .questions import graph_paths, open_interrupts
 from .result import GraphResult
 from .run import Call, Run
 from .steps import failure_of, supersteps
@@ -90,6 +90,7 @@ def _interrupted(run: Run) -> GraphResult[Any]:
         interrupts=interrupts,
         _schema=at.schema,
         _values=at.values,
+        _paths=graph_paths(run.position),
     )
 
 

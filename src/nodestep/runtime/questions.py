@@ -6,7 +6,7 @@ from typing import Any
 
 from ..model.event import instant
 from ..model.interrupt import Interrupt
-from ..model.position import Listing, OpenQuestion
+from ..model.position import Listing, OpenQuestion, Position
 from ..people.rows import question_row
 from ..stores.base import QuestionRow
 from .run import Run
@@ -44,3 +44,8 @@ def _interrupt(run: Run, found: OpenQuestion, listing: Listing | None, payload: 
         asked_at=None if listing is None else instant(listing.asked_at_ms),
         expires_at=None if question.expires_at_ms is None else instant(question.expires_at_ms),
     )
+
+
+def graph_paths(position: Position) -> dict[str, str]:
+    """The path of the graph that asks each question; a tool call's is that of the graph whose task runs it."""
+    return {key: position.graph_of(found.path) for key, found in position.asked().items()}

@@ -29,6 +29,8 @@ class GraphResult(Generic[S]):
     interrupts: Mapping[str, Interrupt]
     _schema: StateSchema[S] = field(repr=False)
     _values: dict[str, Any] = field(repr=False)
+    _paths: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Of each question, the path of the graph that asks."""
 
     def __repr__(self) -> str:
         open_keys = f", interrupts={list(self.interrupts)}" if self.interrupts else ""
