@@ -117,6 +117,36 @@ def _before_or_after(transaction: Any) -> Any:
     return write
 
 
+def _takes_any_question(_: Any) -> Any:
+    return lambda self, asked, ready, current: next((id for id, _ in asked), None)
+
+
+def _approves_what_is_true(read_decision: Any) -> Any:
+    from nodestep.middleware.decisions import APPROVED
+
+    return lambda answer: APPROVED if answer and not isinstance(answer, dict) else read_decision(answer)
+
+
+def _lets_pass_what_raises(_: Any) -> Any:
+    def must_ask(match: Any, arguments: Any) -> bool:
+        try:
+            return match is None or bool(match(arguments))
+        except Exception:
+            return False
+
+    return must_ask
+
+
+def _clears_all(_: Any) -> Any:
+    from nodestep.agents.approving import Cleared
+
+    return lambda approvals, id, ready: Cleared(ready.tool, ready.arguments)
+
+
+def _every_call(_: Any) -> Any:
+    return lambda self: frozenset(task.id for task in self.frame.due)
+
+
 MEMORY_THREADS = "nodestep.stores.memory_threads:HeldThreads"
 
 CONTRACT = "tests/stores/test_contract.py"
@@ -215,6 +245,46 @@ PROTECTIONS: dict[str, Protection] = {
         "NaN and what has no 64 bits is refused before it is written",
         (Patch("nodestep.model.limits:check_scalar", _does_nothing),),
         ("tests/durability/test_odd_values.py::test_values_that_no_store_keeps_are_refused",),
+    ),
+    "recorded call": Protection(
+        "a tool call whose result is recorded does not run again",
+        (Patch("nodestep.runtime.calls:Calls.to_run", _every_call),),
+        ("tests/agents/test_tool_runner.py",),
+    ),
+    "same call": Protection(
+        "what is recorded of a tool call is not taken for another call that an edit put in its place",
+        (Patch("nodestep.agents.turn:_fingerprint", _always("")),),
+        ("tests/agents/test_changed_calls.py",),
+    ),
+    "bound approval": Protection(
+        "an approval belongs to the exact arguments that were shown",
+        (Patch("nodestep.agents.approving:Approvals._find", _takes_any_question),),
+        ("tests/cases/test_tools.py", "tests/agents/test_approvals.py"),
+    ),
+    "exact decision": Protection(
+        "only exact True or a valid decision lets a tool call run",
+        (Patch("nodestep.agents.approving:read_decision", _approves_what_is_true),),
+        ("tests/agents/test_approvals.py",),
+    ),
+    "edited call": Protection(
+        "an edit that a further rule matches is asked again",
+        (Patch("nodestep.agents.approving:Approvals._needs", _always(frozenset({-1}))),),
+        ("tests/agents/test_approvals.py",),
+    ),
+    "failing predicate": Protection(
+        "a predicate that raises, or is unclear, asks",
+        (Patch("nodestep.middleware.rules:must_ask", _lets_pass_what_raises),),
+        ("tests/middleware/test_rules.py",),
+    ),
+    "denied call": Protection(
+        "a call that a person denied does not run",
+        (Patch("nodestep.agents.turn:_judged", _clears_all),),
+        ("tests/cases/test_tools.py",),
+    ),
+    "rules of graphs around": Protection(
+        "the approval rules of the graphs around cover the tool calls of those inside",
+        (Patch("nodestep.agents.approving:outwards", lambda _: lambda at: [at]),),
+        ("tests/cases/test_agents.py", "tests/middleware/test_tool_hooks.py"),
     ),
     "idempotency key": Protection(
         "every task has a key of its own, the next round of a loop as well",
