@@ -14,14 +14,16 @@ from ..errors import ToolDeniedError
 from ..middleware.approvals import ToolInterruptMiddleware
 from ..middleware.decisions import ToolDecision, ToolInterrupt, merged, read_decision
 from ..middleware.rules import InterruptRule
+from ..model.copying import same_json
 from ..model.ids import approval_id
 from ..model.interrupt import MISSING, Question
 from ..model.json import JsonObject
+from ..model.position import Task
 from ..runtime.context import TaskScope
 from ..runtime.frame import outwards
 from ..runtime.interrupts import ask
-from .arguments import Checked
-from .calling import check_arguments
+from .arguments import ArgumentsError, Checked
+from .calling import check_arguments, read_back
 from .tool import Tool
 
 SHOWN = "shown"
@@ -29,11 +31,12 @@ SHOWN = "shown"
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A call that is about to run, with the arguments that fit its tool."""
+    """A call that is about to run, with the arguments that fit its tool: `read` as they were before any hook."""
 
     tool: Tool[Any, Any]
     call_id: str
     arguments: Checked
+    read: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +69,38 @@ class Approvals:
         self._rules = tuple(rule for item in middleware for rule in item.rules)
         self.hold_turn = any(item.hold_turn for item in middleware)
 
-    def judge(self, task: str, ready: Ready) -> Cleared | Waiting:
+    def read_before(self, task: Task) -> JsonObject | None:
+        """The arguments of a call as they were read when it was first asked about: a default that is made anew each time
+        (an id, the hour) is made once."""
+        return next((one.get("read", one["arguments"]) for _, one in self._asked(task)), None)
+
+    def judge(self, task: Task, ready: Ready) -> Cleared | Waiting:
         """Whether a call may run now. `task` tells the calls of a turn apart.
 
-        Raises ToolDeniedError for one that was denied, ToolExecutionError where an edit does not fit its tool.
+        Raises ToolDeniedError for one that was denied, ToolExecutionError where an edit does not fit its tool, or where the
+        arguments cannot be shown as they would run.
         """
         current, needs = ready.arguments, self._needs(ready.tool, ready.arguments)
         asked = self._asked(task)
-        question = self._find(asked, ready, current)
+        question = self._find(asked, ready.tool, current)
         if not needs and question is None:
             return Cleared(ready.tool, current)
         while True:
+            current = read_back(ready.tool, current)
             question = question or self._new_question(task, ready, current)
             decision = self._decision(question, ready, current)
             if decision is None:
                 return WAITING
             if decision.action == "deny":
                 raise ToolDeniedError(ready.tool.name, decision.message or "A person denied the call.")
-            edited = check_arguments(ready.tool, merged(current.json, decision))
+            edited = current
+            if decision.action == "edit":
+                edited = read_back(ready.tool, check_arguments(ready.tool, merged(current.json, decision)))
             edited_needs = self._needs(ready.tool, edited)
             if edited_needs <= needs and _keeps_the_rest(current.json, edited.json, decision):
                 return Cleared(ready.tool, edited, decided=True)
             current, needs = edited, edited_needs
-            question = self._find(asked, ready, current)
+            question = self._find(asked, ready.tool, current)
 
     def _needs(self, tool: Tool[Any, Any], arguments: Checked) -> frozenset[int]:
         """Which rules want these arguments asked for: by their number, the tool's own as -1."""
@@ -96,23 +108,22 @@ class Approvals:
         needs = {number for number, rule in rules if rule.asks_for(tool.name, arguments.json)}
         return frozenset(needs | {-1} if tool.asks_for(arguments.json) else needs)
 
-    def _asked(self, task: str) -> Iterator[tuple[str, JsonObject]]:
+    def _asked(self, task: Task) -> Iterator[tuple[str, JsonObject]]:
         """The questions that were asked about a call before, in order, each with what was shown."""
         shown: JsonObject = self._scope.cache.get(SHOWN, {})
-        return iter([(id, one) for id, one in shown.items() if one["task"] == task])
+        return iter([(id, one) for id, one in shown.items() if (one["task"], one["call"]) == (task.id, task.payload)])
 
-    def _find(self, asked: Iterator[tuple[str, JsonObject]], ready: Ready, current: Checked) -> str | None:
+    def _find(self, asked: Iterator[tuple[str, JsonObject]], tool: Tool[Any, Any], current: Checked) -> str | None:
         """The next of them that showed the call as it is now."""
-        return next(
-            (id for id, one in asked if one["tool"] == ready.tool.name and one["arguments"] == current.json), None
-        )
+        return next((id for id, one in asked if _showed(one["arguments"], tool, current)), None)
 
-    def _new_question(self, task: str, ready: Ready, current: Checked) -> str:
+    def _new_question(self, task: Task, ready: Ready, current: Checked) -> str:
         shown: JsonObject = self._scope.cache.setdefault(SHOWN, {})
         number = 1
         while (id := approval_id(ready.call_id, number)) in shown:
             number += 1
-        shown[id] = {"task": task, "tool": ready.tool.name, "arguments": current.json}
+        read = {} if same_json(ready.read, current.json) else {"read": ready.read}
+        shown[id] = {"task": task.id, "call": task.payload, "arguments": current.json, **read}
         return id
 
     def _decision(self, question: str, ready: Ready, current: Checked) -> ToolDecision | None:
@@ -122,7 +133,17 @@ class Approvals:
         return None if answer is MISSING else read_decision(answer)
 
 
+def _showed(arguments: JsonObject, tool: Tool[Any, Any], current: Checked) -> bool:
+    """Whether arguments that a person saw are the present ones."""
+    if same_json(arguments, current.json):
+        return True
+    try:
+        return tool.takes.check(arguments).is_same(current)
+    except ArgumentsError:
+        return False
+
+
 def _keeps_the_rest(shown: JsonObject, edited: JsonObject, decision: ToolDecision) -> bool:
     """Whether the arguments that an edit left alone are still those that the person saw."""
     changed = decision.arguments or {}
-    return all(edited.get(name) == value for name, value in shown.items() if name not in changed)
+    return all(name in edited and same_json(edited[name], shown[name]) for name in shown if name not in changed)

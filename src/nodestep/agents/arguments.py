@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from ..errors import GraphConfigError, StateStoreError
 from ..flow.signature import Names
 from ..model.canonical import encode
+from ..model.copying import same, same_json
 from ..model.json import JsonObject
 from ..model.limits import NotJson, Unfit, refuse_hidden, to_json
 from ..model.misfits import explain
@@ -36,6 +37,10 @@ class Checked:
 
     json: JsonObject
     keywords: Mapping[str, Any]
+
+    def is_same(self, other: Checked) -> bool:
+        """Whether a function could not tell them apart; sets have no order, whatever their JSON says."""
+        return same_json(self.json, other.json) or same(dict(self.keywords), dict(other.keywords))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class Arguments:
         try:
             read = self.model.model_validate_json(encode(to_json(given, "The arguments")))
             refuse_hidden(read)
-            own: JsonObject = to_json(read.model_dump(mode="json", by_alias=True), "The arguments")
+            own: JsonObject = to_json(read.model_dump(mode="json", by_alias=True, round_trip=True), "The arguments")
         except ValidationError as error:
             raise ArgumentsError(f"{explain(error, self.names)}. {self._known()}") from None
         except (StateStoreError, Unfit, NotJson) as error:

@@ -64,6 +64,27 @@ def check_arguments(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> Check
         raise ToolExecutionError(tool.name, arguments, f"its arguments do not fit: {error}") from error
 
 
+def read_back(tool: Tool[Any, Any], checked: Checked) -> Checked:
+    """The arguments that a person who is shown `checked` decides about: its JSON, read again. Raises ToolExecutionError
+    where that is another call, so that nobody approves what does not run."""
+    try:
+        again = tool.takes.check(checked.json)
+    except ArgumentsError as error:
+        raise _not_shown(tool, checked, str(error)) from None
+    if not again.is_same(checked):
+        raise _not_shown(tool, checked, "they become others.")
+    return Checked(checked.json, again.keywords)
+
+
+def _not_shown(tool: Tool[Any, Any], checked: Checked, why: str) -> ToolExecutionError:
+    return ToolExecutionError(
+        tool.name,
+        checked.json,
+        f"nobody can approve it, since its arguments do not read back from the JSON that a person is shown: {why} Give its "
+        "parameters types that read what they write.",
+    )
+
+
 async def run_tool(tool: Tool[Any, Any], checked: Checked, ctx: ToolContext | None) -> Any:
     """Call the function, and check what it returns. Pauses pass through. Raises ToolExecutionError."""
     keywords = dict(checked.keywords)

@@ -38,29 +38,37 @@ class Refused:
 
 
 class OneCall:
-    """A call while its task runs. `scope` is its own, and the context of its tool."""
+    """A call while its task runs. `scope` is its own, and the context of its tool; `read_before` are its arguments as an
+    earlier attempt read them."""
 
     def __init__(
-        self, scope: CallScope, call: ToolCall, tools: Mapping[str, Tool[Any, Any]], tool_errors: ToolErrors
+        self,
+        scope: CallScope,
+        call: ToolCall,
+        tools: Mapping[str, Tool[Any, Any]],
+        tool_errors: ToolErrors,
+        read_before: JsonObject | None,
     ) -> None:
         self.scope = scope
         self._call = call
         self._tools = tools
         self._tool_errors = tool_errors
         self._arguments: JsonObject = call.arguments
+        self._read_before = read_before
 
     async def made_ready(self) -> Ready | Refused:
         """The call with its tool, its arguments as `before_tool` hooks leave them. Raises what a hook raises, save what
         denies the call."""
         try:
             tool, arguments = self._read()
+            read = arguments.json
             for hook in self.scope.tool_hooks("before_tool"):
                 arguments = await self._replaced(hook, tool, arguments)
         except (ToolDeniedError, ToolExecutionError) as error:
             check_not_swallowed(self.scope)
             return Refused(error)
         check_not_swallowed(self.scope)
-        return Ready(tool, self._call.id, arguments)
+        return Ready(tool, self._call.id, arguments, read)
 
     def _read(self) -> tuple[Tool[Any, Any], Checked]:
         name = self._call.name
@@ -72,7 +80,7 @@ class OneCall:
         if self._call.arguments_error is not None:
             unread = ArgumentsError(self._call.arguments_error)
             raise ToolExecutionError(name, self._call.arguments, str(unread)) from unread
-        return tool, check_arguments(tool, self._call.arguments)
+        return tool, check_arguments(tool, self._call.arguments if self._read_before is None else self._read_before)
 
     async def _replaced(self, hook: ToolHook, tool: Tool[Any, Any], arguments: Checked) -> Checked:
         self._arguments = arguments.json

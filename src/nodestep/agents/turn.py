@@ -39,8 +39,9 @@ async def run_turn(
     count_calls(scope, [call.name for call in calls])
     at = open_calls(scope, [task for task, _ in numbered])
     to_run = at.to_run()
+    approvals = Approvals(scope)
     work = {
-        task.id: OneCall(CallScope(at, task, call.id, scope), call, tools, tool_errors)
+        task.id: OneCall(CallScope(at, task, call.id, scope), call, tools, tool_errors, approvals.read_before(task))
         for task, call in numbered
         if task.id in to_run
     }
@@ -50,8 +51,7 @@ async def run_turn(
         found = {id: at.noted(await guarded(one.scope, one.made_ready())) for id, one in work.items()}
     ends = {id: end for id, end in found.items() if isinstance(end, TaskEnd)}
     ready = {id: one for id, one in found.items() if not isinstance(one, TaskEnd)}
-    approvals = Approvals(scope)
-    verdicts: dict[str, Verdict] = {id: _judged(approvals, id, one) for id, one in ready.items()}
+    verdicts: dict[str, Verdict] = {id: _judged(approvals, work[id].scope.task, one) for id, one in ready.items()}
     if approvals.hold_turn and (ends or WAITING in verdicts.values() or at.waits(besides=to_run)):
         verdicts = dict.fromkeys(verdicts, WAITING)
     for id, verdict in verdicts.items():
@@ -90,11 +90,11 @@ def _fingerprint(call: ToolCall) -> str:
     return hashlib.sha256(encode([call.name, call.arguments, call.arguments_error])).hexdigest()[:32]
 
 
-def _judged(approvals: Approvals, id: str, ready: Ready | Refused) -> Verdict:
+def _judged(approvals: Approvals, task: Task, ready: Ready | Refused) -> Verdict:
     if isinstance(ready, Refused):
         return ready
     try:
-        return approvals.judge(id, ready)
+        return approvals.judge(task, ready)
     except (ToolDeniedError, ToolExecutionError) as error:
         return Refused(error)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.replay import record_from_bytes
 from ..errors import GraphConfigError, NodestepError, ResumeError
 from ..model.event import RunFailed
+from ..model.ids import frame_path
 from ..model.interrupt import Interrupt
 from ..model.json import JsonObject
 from ..model.limits import MAX_STATE_BYTES, to_json
@@ -141,7 +142,9 @@ class Runner:
                 case InterruptEventData(state, thread_id, interrupts):
                     return Paused(thread_id, _as_json(state), tuple(interrupts.values()))
                 case _ if event.mode == "updates":
-                    self._screen.note(("  step ", "dim"), f"{event.step}  {name(event.task_id or '')}")
+                    self._screen.note(
+                        ("  step ", "dim"), f"{event.step}  {name(frame_path(event.path, event.task_id or ''))}"
+                    )
         raise AssertionError("unreachable: every stream ends with one terminal event")
 
     def _paused_elsewhere(self) -> Paused | None:

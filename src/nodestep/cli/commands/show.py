@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...engine.due import DueTask, due_tasks
+from ...model.ids import frame_path
 from ...model.records import AnswerRecord, BranchRecord
 from ...model.status import Status
 from ...people import audit as decisions
@@ -125,7 +126,7 @@ def _tell_tasks(screen: Screen, tasks: Sequence[DueTask]) -> None:
     if not tasks:
         return
     screen.say("\nDue:")
-    shown = [(f"{name(due.path)}/" if due.path else "") + name(due.task.id) for due in tasks[:SHOWN_TASKS]]
+    shown = [name(frame_path(due.path, due.task.id)) for due in tasks[:SHOWN_TASKS]]
     width = max(map(len, shown))
     for due, where in zip(tasks, shown, strict=False):
         asks = f" {', '.join(map(name, due.keys))}" if due.keys else ""
@@ -142,7 +143,7 @@ def _draw(screen: Screen, look: Look, graph: Graph[Any]) -> None:
     standing = standing_by_node(blueprint, look.position, look.now_ms)
     screen.say(f"\nGraph {name(blueprint.name)}, and where the thread stands in it:")
     for line in shown_drawing(to_text(blueprint, standing).rstrip("\n")):
-        screen.say(f"  {line}")
+        screen.say(f"  {line}" if line else "")
     tasks = due_tasks(look.position, look.now_ms)
     gone = [due for due in tasks if not due.path and blueprint.name_now(due.task.node) not in blueprint.nodes]
     if gone:
