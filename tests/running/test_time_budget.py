@@ -47,7 +47,8 @@ def test_time_that_a_consumer_takes_inside_a_superstep_does_not_count(limit):
     async def talks(state: Log, ctx: NodeContext):
         for number in range(3):
             ctx.emit(number)
-            await asyncio.sleep(0)
+            for _ in range(20):
+                await asyncio.sleep(0)
         return {"log": ["a"]}
 
     limits = {"node": ({"timeout": 0.3}, {}), "graph": ({}, {"timeout": 0.3})}
