@@ -247,7 +247,7 @@ class TaskScope:
 
     def pause(self) -> NoReturn:
         """Raise the signal for the questions noted so far. The engine knows it by identity."""
-        first = next(iter(self.raised.values()), None)
+        first = next(iter(list(self.raised.values())), None)
         id = first.question.id if first else ""
         prompt = first.payload if first and isinstance(first.payload, str) else ""
         signal = GraphInterrupt(interrupt_key(self.at.path, self.task.id, id), prompt, self.node, self.run.thread_id)

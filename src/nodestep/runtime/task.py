@@ -70,10 +70,16 @@ def scope_of(at: FrameRun, task: Task) -> TaskScope:
 
 async def perform(scope: TaskScope, place: Place) -> TaskEnd:
     """Run a task. Lets through what is no failure of the node: a cancellation, KeyboardInterrupt, SystemExit."""
+    token = CURRENT.set(scope)
     try:
-        return await guarded(scope, _performed(scope, place))
+        if scope.at.hooks.around_nodes or scope.spec.retry is not None:
+            return await _perform(scope, place)
+        return _returned(scope, await _call(scope, place))
+    except BaseException as error:
+        return _raised(scope, error)
     finally:
         scope.closed = True
+        CURRENT.reset(token)
 
 
 async def guarded(scope: TaskScope, work: Awaitable[T]) -> T | TaskEnd:
@@ -85,12 +91,6 @@ async def guarded(scope: TaskScope, work: Awaitable[T]) -> T | TaskEnd:
         return _raised(scope, error)
     finally:
         CURRENT.reset(token)
-
-
-async def _performed(scope: TaskScope, place: Place) -> TaskEnd:
-    if scope.at.hooks.around_nodes or scope.spec.retry is not None:
-        return await _perform(scope, place)
-    return _returned(scope, await _call(scope, place))
 
 
 def perform_here(scope: TaskScope) -> TaskEnd:
