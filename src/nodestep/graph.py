@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
+import secrets
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -336,7 +336,7 @@ class Graph(Threads, Generic[S]):
                     f"Graph {self.name!r} has no store, and {what} needs a stored thread. Pass state_store=SQLiteStateStore("
                     "'threads.db') and a thread_id; to run without a store, pass an input such as {}."
                 )
-            thread_id = uuid.uuid4().hex if thread_id is None else thread_id
+            thread_id = secrets.token_hex(16) if thread_id is None else thread_id
         elif not isinstance(thread_id, str) or not thread_id:
             raise GraphConfigError(
                 f"Graph {self.name!r} has a store, so a run needs a non-empty thread_id to be kept under, as in "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from nodestep import END, START, Command, NodeContext, Send
+from nodestep import END, START, Command, NodeContext, Send, node
 
 from .making import Log, both, does, of, returns, says, soon
 
@@ -88,3 +88,36 @@ def test_a_thousand_sends_merge_in_their_order():
     )
 
     assert graph.invoke({}).state.log == [str(n) for n in range(1000)]
+
+
+def test_plain_tasks_that_wait_for_one_another_all_run_at_once():
+    met = threading.Barrier(50)
+
+    @node(goto=["task"])
+    def plan(state: Log):
+        return [Send("task", {"n": n}) for n in range(50)]
+
+    @node
+    def task(state: Log):
+        met.wait(20)
+        return {"log": [f"{state.n}"]}
+
+    graph = of(START >> plan, task >> END)
+
+    assert graph.invoke({}).state.log == [f"{n}" for n in range(50)]
+
+
+def test_quick_plain_tasks_share_threads():
+    threads = set()
+
+    @node(goto=["task"])
+    def plan(state: Log):
+        return [Send("task", {"n": n}) for n in range(500)]
+
+    @node
+    def task(state: Log):
+        threads.add(threading.get_ident())
+
+    of(START >> plan, task >> END).invoke({})
+
+    assert len(threads) < 100

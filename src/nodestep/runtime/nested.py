@@ -7,7 +7,7 @@ before ended; when the task is done the frame goes.
 from __future__ import annotations
 
 import asyncio
-import uuid
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -127,7 +127,7 @@ def _enter(
             blueprint,
             hooks,
             door,
-            uuid.uuid4().hex,
+            secrets.token_hex(16),
             f"{outer.origin}/{outer.frame.superstep}/{path}",
             scope,
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import threading
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ class Run:
         self.thread_id = call.thread_id
         self.branch_id = call.branch_id
         self.context = call.context
-        self.run_id = uuid.uuid4().hex
+        self.run_id = secrets.token_hex(16)
         self.door = door
         self.sink = sink
         self.root = FrameRun(self, ROOT, call.blueprint, call.hooks, door, self.run_id, self.run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ...stores.base import Holding, New, Receipt, Refused, StateStore, Status, Unchanged
+from ...stores.base import Append, Holding, New, Receipt, Refused, StateStore, Status, Unchanged, Write
 from ..writes import (
     begin,
     bodies,
@@ -97,6 +97,17 @@ def test_any_status_but_running_drops_the_lease(store: StateStore, status: Statu
     head = seen(store).head
     assert (head.status, head.live, head.epoch) == (status, False, 1)
     refused(store, write(holding(dropped)))
+
+
+def test_an_owner_goes_on_with_a_whole_write_as_well(store: StateStore) -> None:
+    held = begin(store)
+    whole = Write("t", "main", holding(held), Status.RUNNING, b"whole")
+    assert go_on(store, done(store, whole), record=b"next").sequence == 3
+    assert bodies(seen(store)) == [b"[]", b"whole", b"next"]
+
+
+def test_an_owner_of_a_branch_that_is_gone_is_refused_with_nothing(store: StateStore) -> None:
+    assert refused(store, Append(7, 1, 1, b"lost")).head is None
 
 
 def test_an_owner_may_open_questions_and_go_on(store: StateStore) -> None:
