@@ -115,8 +115,32 @@ def test_the_methods_are_made_at_first_use_and_once(monkeypatch: pytest.MonkeyPa
     class Late:
         name: str
 
-    assert finished == []
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(Late, "abcdefgh" * 20))
+        assert finished == []
+        assert all(pool.map(Late("a").__eq__, [Late("a")] * 20))
     assert finished == ["Late"]
     assert [late.name for late in made] == list("abcdefgh" * 20)
+
+
+@pytest.mark.parametrize("decorate", [frozen_value, locked_value])
+def test_a_value_is_made_as_a_dataclass_is(decorate: Callable[[type], Any]):
+    @decorate
+    class Made:
+        first: int
+        second: str = "b"
+        third: list[int] = field(default_factory=list)
+        fourth: int = field(default=4, kw_only=True)
+        derived: str = field(init=False)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "derived", f"{self.first}{self.second}")
+
+    make: Any = Made
+    one = make(1, third=[3])
+    assert [one.first, one.second, one.third, one.fourth, one.derived] == [1, "b", [3], 4, "1b"]
+    assert list(inspect.signature(Made).parameters) == ["first", "second", "third", "fourth"]
+    with pytest.raises(TypeError, match="first"):
+        make()
+    with pytest.raises(TypeError, match="fifth"):
+        make(1, fifth=5)

@@ -16,10 +16,11 @@ from inspect import get_annotations
 from threading import RLock
 from typing import Any, Final, NoReturn, TypeVar, dataclass_transform
 
+from .value_init import init_of
+
 T = TypeVar("T")
 
 _FINISHED_LATER: Final = (
-    "__init__",
     "__repr__",
     "__eq__",
     "__hash__",
@@ -68,26 +69,33 @@ class _Later:
 
 
 def _value(cls: type[T], more: dict[str, Any]) -> type[T]:
-    """The class with slots, whose dataclass methods come later; `more` are members that a locked one has."""
+    """The class with slots, whose dataclass methods come later; `more` are members that a locked one has. Most values are
+    made and read, and never compared or shown, so `__init__` comes by itself."""
     names = tuple(get_annotations(cls))
     written = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     later = tuple(name for name in _FINISHED_LATER if name not in written)
-    finished = False
+    finished: set[str] = set()
 
     def finish() -> None:
-        nonlocal finished
         with _finishing:
-            if finished:
+            if "methods" in finished:
                 return
             # The methods are those of a twin without slots, where the defaults can stand.
             twin = dataclass(frozen=bool(more), unsafe_hash=True)(_class_like(cls, dict(written)))
             for name in later:
                 setattr(made, name, vars(twin)[name])
-            finished = True
+            finished.add("methods")
+
+    def finish_init() -> None:
+        with _finishing:
+            if "init" not in finished:
+                setattr(made, "__init__", init_of(made, names, written, locked=bool(more)))  # noqa: B010 - mypy
+                finished.add("init")
 
     members = {name: item for name, item in written.items() if name not in names}
     members |= {"__slots__": names, "__match_args__": names, **more}
     members |= {name: _Later(finish, name) for name in later}
+    members["__init__"] = _Later(finish_init, "__init__")
     made = _class_like(cls, members)
     return made
 
