@@ -21,7 +21,7 @@ SNAPSHOT_FROM_BYTES = 16 * 1024
 @frozen_value
 class Entry:
     """What one commit of a run says; `status` other than RUNNING gives the lease back. `undo` is called when it was not
-    written after all."""
+    written after all, `then` when it was, by whoever waits for it and also where the wait was cancelled."""
 
     facts: Sequence[Fact]
     status: Status = Status.RUNNING
@@ -30,6 +30,7 @@ class Entry:
     audits: tuple[AuditRow, ...] = ()
     snapshot: bytes | None = None
     undo: Callable[[], None] | None = None
+    then: Callable[[], None] | None = None
 
 
 class RunLog:
@@ -81,7 +82,7 @@ class RunLog:
             self._in_flight.settle()
         with self.numbering:
             answer = self._commit(entry)
-        return answer if isinstance(answer, Receipt) else self._lose(answer)
+        return self._received(entry, answer) if isinstance(answer, Receipt) else self._lose(answer)
 
     def _commit(self, entry: Entry) -> Receipt | Refused:
         try:
@@ -107,9 +108,18 @@ class RunLog:
             if entry is None:
                 return None
             self._in_flight = ticket = _EntryTicket(self, entry)
-            await committer_of(self.store).commit(ticket)
+            try:
+                await committer_of(self.store).commit(ticket)
+            finally:
+                if isinstance(ticket.answer, Receipt):
+                    self._received(entry, ticket.answer)
             answer = ticket.result()
             return answer if isinstance(answer, Receipt) else self._lose(answer)
+
+    def _received(self, entry: Entry, receipt: Receipt) -> Receipt:
+        if entry.then is not None:
+            entry.then()
+        return receipt
 
     def numbered(self, entry: Entry) -> Write | Append:
         """The write of an entry, numbered after the last. Whoever asks holds `numbering` until `take`."""

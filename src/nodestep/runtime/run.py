@@ -149,6 +149,7 @@ class Run:
         status: Status = Status.RUNNING,
         opens: tuple[QuestionRow, ...] = (),
         snapshot: Callable[[], Checkpoint] | None = None,
+        then: Callable[[], None] | None = None,
     ) -> Entry:
         """An entry of these facts after those noted, which are noted no longer, unless the entry is not written."""
         body = None if snapshot is None else snapshot_to_bytes(snapshot())
@@ -156,7 +157,7 @@ class Run:
             check_size(len(body), what="The state")
         noted, audits, closes = self.unrecorded, self.audits, self.closes
         if not noted and not audits and not closes:
-            return Entry(facts, status, opens, snapshot=body)
+            return Entry(facts, status, opens, snapshot=body, then=then)
         self.unrecorded, self.audits, self.closes = [], [], []
 
         def undo() -> None:
@@ -164,7 +165,7 @@ class Run:
             self.audits[:0] = audits
             self.closes[:0] = closes
 
-        return Entry([*noted, *facts], status, opens, tuple(closes), tuple(audits), body, undo)
+        return Entry([*noted, *facts], status, opens, tuple(closes), tuple(audits), body, undo, then)
 
     def abandon(self, failure: RunFailed) -> None:
         """Give the branch back, blocking; what was noted goes along."""

@@ -19,6 +19,7 @@ from ..model.position import Conflict, Frame, Task
 from ..model.schema import Update
 from ..stores.base import Receipt, Status
 from .frame import FrameRun
+from .log import Entry
 from .questions import question_rows
 from .routing import chooser
 from .superstep import run_tasks
@@ -48,8 +49,7 @@ async def supersteps(at: FrameRun) -> bool:
         merged = _merge_and_route(at, ends, lone)
         commit = _commit_superstep(at, merged)
         if commit is not None:
-            await commit
-        at.values, at.frame = merged.values, merged.frame
+            await _written(at, commit, lone)
         if run.sink is not None:
             await _tell(at, due, merged)
         if not merged.frame.due:
@@ -171,27 +171,54 @@ def _joined(patch: Patch, extra: Patch) -> Patch:
 
 
 def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[Receipt] | None:
-    """The commit to wait for, if there is one. The last superstep of an inner frame goes with the next commit of its outer
-    one."""
+    """Go on to what the superstep made: with its commit, for which the caller waits, if there is one. The last superstep of
+    an inner frame goes with the next commit of its outer one."""
     run, frame, due = at.run, at.frame, merged.frame.due
-    if len(run.frames) > 1:
-        for task in frame.due:
-            run.close_frames(frame_path(at.path, task.id))
     log = run.log
     if log is None:
+        _go_on(at, merged)
         return None
     marks = None if merged.frame.marks == frame.marks else merged.frame.marks
     facts: list[Fact] = [SuperstepCompleted(due, merged.patch, marks, at.path)]
     status = Status.RUNNING
     if not due:
         if at.parent is not None:
+            _go_on(at, merged)
             run.unrecorded += facts
             return None
         facts.append(RunCompleted())
         status = Status.COMPLETED
-    snapshot = partial(run.checkpoint, at, merged.values, merged.frame) if log.wants_snapshot() else None
-    receipt = at.door.commit(log, partial(run.entry, facts, status, (), snapshot))
+
+    def make() -> Entry:
+        _close_inside(at, frame)
+        snapshot = partial(run.checkpoint, at, merged.values, merged.frame) if log.wants_snapshot() else None
+        return run.entry(facts, status, (), snapshot, partial(_go_on, at, merged))
+
+    receipt = at.door.commit(log, make)
     return None if isinstance(receipt, Receipt) else receipt
+
+
+async def _written(at: FrameRun, commit: Awaitable[Receipt], lone: TaskEnd | None) -> None:
+    """Wait for the commit of a superstep. Where that was cancelled before its turn came, the outcome of a lone task is still
+    to be recorded."""
+    superstep = at.frame.superstep
+    try:
+        await commit
+    except asyncio.CancelledError:
+        if lone is not None and at.frame.superstep == superstep and at.frame.work_of(lone.task.id).outcome is None:
+            at.note(lone.task.id, lone.outcome)
+        raise
+
+
+def _go_on(at: FrameRun, merged: _Merged) -> None:
+    _close_inside(at, at.frame)
+    at.values, at.frame = merged.values, merged.frame
+
+
+def _close_inside(at: FrameRun, frame: Frame) -> None:
+    if len(at.run.frames) > 1:
+        for task in frame.due:
+            at.run.close_frames(frame_path(at.path, task.id))
 
 
 async def _tell(at: FrameRun, due: tuple[Task, ...], merged: _Merged) -> None:
