@@ -228,9 +228,10 @@ class UnknownThreadError(StateStoreError, ResumeError):
     """The store has no such thread or branch."""
 
     def __init__(self, thread_id: str, branch_id: str = "main") -> None:
+        branch = "" if branch_id == "main" else f"branch {branch_id!r} of a "
         super().__init__(
-            f"The store has no branch {branch_id!r} of a thread {thread_id!r}. Check the id and the store; a new thread "
-            "starts with an input, as in invoke({...}, thread_id=...)."
+            f"The store has no {branch}thread {thread_id!r}. Check the id and the store; a new thread starts with an input, "
+            "as in invoke({...}, thread_id=...)."
         )
         self.thread_id = thread_id
         self.branch_id = branch_id

@@ -357,6 +357,11 @@ def test_everything_wrong_with_a_runner_is_told_at_once(shop):
         assert part in str(caught.value)
 
 
+def test_a_tool_in_the_place_of_a_list_is_told(shop):
+    with pytest.raises(GraphConfigError, match=r"tools= takes a list of tools. Write tools=\[refund\]"):
+        tool_runner("act", tools=shop.refund)
+
+
 def test_fields_that_the_state_does_not_have_are_told_with_the_graph(shop):
     act = tool_runner("act", tools=shop.tools, messages_field="mesages")
     with pytest.raises(GraphConfigError, match=r"messages_field='mesages'.*Did you mean 'messages'"):

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from nodestep import END, START, BaseState, Graph, InMemoryStateStore, SQLiteStateStore, add_messages, node
+from nodestep import (
+    END,
+    START,
+    BaseState,
+    Graph,
+    InMemoryStateStore,
+    SQLiteStateStore,
+    StateUpdateError,
+    add_messages,
+    node,
+)
 from nodestep.chat import AIMessage, HumanMessage, Message, SystemMessage, ToolCall, ToolMessage, Usage
 
 CALL = ToolCall(id="call_1", name="refund", arguments={"order": {"id": "A-1"}, "amount": 80.5, "notify": True})
@@ -70,6 +80,12 @@ def test_a_message_without_an_id_gets_one_and_one_with_a_known_id_takes_its_plac
 def test_an_unknown_role_or_key_is_refused(wrong):
     with pytest.raises(ValidationError):
         TypeAdapter(Message).validate_python(wrong)
+
+
+@pytest.mark.parametrize("bare", ["Hi", ("user", "Hi")])
+def test_a_bare_text_in_the_place_of_a_message_is_told_what_to_write(bare):
+    with pytest.raises(StateUpdateError, match=r"'messages'.*no bare text: write {'role': 'user', 'content': '...'}"):
+        talk().invoke({"messages": [bare]})
 
 
 def test_messages_and_calls_are_frozen():

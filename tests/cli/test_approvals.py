@@ -81,7 +81,7 @@ def test_a_decision_is_taken_in_words_or_as_json(nodestep, waits, tmp_path, deci
         (["edit"], "is no decision"),
         (["edit amount=50"], "is no JSON"),
         (["edit [50]"], "are no JSON object"),
-        (['edit {"amuont": 50}'], "Did you mean 'amount'?"),
+        (['edit {"amuont": 50}'], "Did you mean 'amount'? Nothing"),
         (["-j", "1"], "is no decision: 1 (JSON number)"),
         (["-j", "false"], "is no decision"),
         (["-j", '{"approved": true}'], "is no decision"),

@@ -61,6 +61,7 @@ def test_every_command_has_json_and_tells_every_option(name):
         ([], "Missing command"),
         (["nowhere"], "No such command"),
         (["pending", "--nowhere"], "No such option"),
+        (["audit", "--thread", "t"], "The thread stands without an option there: nodestep audit ID."),
         (["answer"], "Missing argument"),
         (["pending", "--limit", "x"], "--limit"),
         (["draw", REFUND, "--format", "x"], "mermaid"),

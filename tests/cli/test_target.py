@@ -36,9 +36,19 @@ def test_a_file_finds_the_modules_beside_it_and_takes_the_place_of_none(nodestep
     assert not random.__name__.startswith("app")
 
 
+def test_a_file_with_one_graph_needs_no_name_whatever_it_is_called(nodestep, tmp_path):
+    (tmp_path / "one.py").write_text(
+        f"from runpy import run_path\nnotes = run_path({KINDS!r})['graph']\nsame = notes\n"
+    )
+    ended = nodestep("run", "one.py", "--input", "{}", "--json")
+    assert (ended.code, ended.json["state"]) == (0, {"text": "written"})
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
     [
+        ("several.py", ["has several graphs", "as in several.py:one", "Graphs there: one, two"]),
+        ("app/notes.py", ["has no graph", "Name a Graph"]),
         ("nowhere.py", ["no file nowhere.py"]),
         ("nowhere", ["no module nowhere"]),
         ("app/notes", ["no file app/notes", "app/notes.py?"]),
@@ -61,6 +71,9 @@ def test_a_target_that_cannot_be_had_is_a_usage_error_in_a_sentence(nodestep, tm
     (tmp_path / "broken_syntax.py").write_text("x = 1\ndef (:\n")
     (tmp_path / "broken_import.py").write_text("import no_such_module\n")
     (tmp_path / "leaves.py").write_text("import sys\nsys.exit('bye')\n")
+    (tmp_path / "several.py").write_text(
+        f"from runpy import run_path\none, two = [run_path({KINDS!r})['graph'] for _ in 'ab']\n"
+    )
     ended = nodestep("draw", target)
     assert ended.code == 2, ended
     assert ended.out == ""

@@ -70,7 +70,7 @@ def test_a_value_is_what_the_question_takes(nodestep, asked, tmp_path, kind, giv
         ("text", ["too long"], ["maxLength = 5"]),
         ("list", ["1, 2"], ["no JSON"]),
         ("list", ['[1, "a"]'], ["[1]", "type = 'integer'"]),
-        ("decision", ["yes"], ["no JSON"]),
+        ("decision", ["yes"], ["no JSON", "It takes object with approved"]),
         ("decision", ["{}"], ["required = ['approved']"]),
         ("decision", ['{"approved": true, "amount": -1}'], ["['amount']", "minimum = 0"]),
     ],

@@ -27,9 +27,9 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
     ("cancelled", going_on, ResumeError, "cancelled"),
     ("cancelled", resuming, ResumeError, "cancelled"),
     ("cancelled", answering, ResumeError, "cancelled"),
-    ("unknown", going_on, UnknownThreadError, "no branch 'main'"),
-    ("unknown", resuming, UnknownThreadError, "no branch 'main'"),
-    ("unknown", answering, UnknownThreadError, "no branch 'main'"),
+    ("unknown", going_on, UnknownThreadError, "no thread 't'"),
+    ("unknown", resuming, UnknownThreadError, "no thread 't'"),
+    ("unknown", answering, UnknownThreadError, "no thread 't'"),
 ]
 
 

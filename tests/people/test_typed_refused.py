@@ -90,6 +90,13 @@ def test_an_answer_that_does_not_fit_is_refused_with_the_rule_and_never_the_valu
         assert SECRET not in str(caught.value)
 
 
+def test_a_map_of_answers_in_the_place_of_the_one_answer_is_told_how_to_write_it(store):
+    graph = lone(lambda state: interrupt("?", id="a", answer=bool) and None, store)
+    graph.invoke({}, thread_id="t")
+    with refusal(store, ResumeError, "type = 'boolean'", "To answer by key, write Resume(answers={key: value, ...})"):
+        graph.invoke(None, thread_id="t", resume=Resume({"ask:a": True}))
+
+
 def test_one_that_does_not_fit_refuses_all_that_came_with_it(store):
     def asks(state):
         return interrupt_many({"a": Question("?", answer=int), "b": Question("?", answer=int)})

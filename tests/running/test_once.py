@@ -46,6 +46,17 @@ def test_plain_once_works_in_an_async_node(store):
     assert run(graph.ainvoke({}, thread_id="t")).state == Log(n=5, log=["refunded", "end"])
 
 
+def test_plain_once_of_an_async_function_is_told_to_be_aonce(store):
+    async def refund():
+        return "refunded"
+
+    async def pays(state: Log, ctx: NodeContext):
+        return {"log": [ctx.once("refund", refund)]}
+
+    with pytest.raises(GraphExecutionError, match=r"'refund'.*coroutine.*await ctx.aonce\('refund'"):
+        of(START >> does("a", pays) >> END, state_store=store).invoke({}, thread_id="t")
+
+
 def test_an_id_twice_in_one_run_of_a_task_is_an_error(store):
     def twice(state: Log, ctx: NodeContext):
         ctx.once("pay", lambda: 1)

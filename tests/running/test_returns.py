@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import pytest
 from pydantic import BaseModel
 
-from nodestep import END, START, Command, Graph, Replace, Send, node
+from nodestep import END, START, Command, Graph, GraphExecutionError, Replace, Send, node
 
 from .making import Log, both, does, of, returns, says
 
@@ -114,3 +114,19 @@ def test_what_a_caller_does_to_a_result_changes_nobody_elses():
     result.data["log"].append("mine")
 
     assert result.state.log == ["a"]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_coroutine_that_nobody_awaited_is_told_as_one(asynchronous):
+    async def found() -> dict[str, Any]:
+        return {"n": 1}
+
+    def plain(state: Log):
+        return found()
+
+    async def in_the_loop(state: Log):
+        return found()
+
+    graph = of(START >> does("a", in_the_loop if asynchronous else plain) >> END)
+    with pytest.raises(GraphExecutionError, match=r"Node 'a' returned a coroutine.*async def"):
+        graph.invoke({})

@@ -17,6 +17,9 @@ def tools_by_name(tools: Iterable[Tool[Any, Any]], what: str) -> dict[str, Tool[
 
 def tool_problems(tools: Iterable[Any]) -> Iterator[str]:
     """What keeps `tools=` from being tools with a name each."""
+    if isinstance(tools, Tool):
+        yield f"tools= takes a list of tools. Write tools=[{tools.name}]."
+        return
     seen: set[str] = set()
     for each in tools:
         if not isinstance(each, Tool):

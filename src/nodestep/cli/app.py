@@ -121,6 +121,10 @@ def _tell_usage(error: Exception, arguments: Sequence[str]) -> int:
         sys.stdout.write(json.dumps({"error": told}, indent=2) + "\n")
     else:
         sys.stderr.write(f"error: {message}\n  {name(command) if ' ' not in command else command} --help tells more.")
-        dash = " A value that begins with a dash comes after --." if "No such option" in message else ""
-        sys.stderr.write(f"{dash}\n")
+        hint = ""
+        if "No such option: --thread" in message:
+            hint = f" The thread stands without an option there: {name(command) if ' ' not in command else command} ID."
+        elif "No such option" in message:
+            hint = " A value that begins with a dash comes after --."
+        sys.stderr.write(f"{hint}\n")
     return Exit.USAGE

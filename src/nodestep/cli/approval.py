@@ -77,10 +77,8 @@ def edited(changes: Json, call: JsonObject, what: str) -> JsonObject:
         raise _refused(f"the arguments in {what} are no JSON object")
     for key in changes:
         if key not in known:
-            near = did_you_mean(key, known)
-            raise _refused(
-                f"{what} gives the argument {name(key)}, and the tool takes {', '.join(map(name, known)) or 'none'}.{near}"
-            )
+            takes = f"the tool takes {', '.join(map(name, known)) or 'none'}"
+            raise _refused(f"{what} gives the argument {name(key)}, and {takes}.{did_you_mean(key, known)}")
     return {"action": "edit", "arguments": changes}
 
 
@@ -113,4 +111,5 @@ def _no_decision(what: str, given: str) -> Refusal:
 
 
 def _refused(why: str) -> Refusal:
-    return Refusal(f"{why[0].upper()}{why[1:].rstrip('.')}. Nothing was recorded. {WORDS}", Exit.REFUSED)
+    end = "" if why.endswith(("?", ".")) else "."
+    return Refusal(f"{why[0].upper()}{why[1:]}{end} Nothing was recorded. {WORDS}", Exit.REFUSED)

@@ -13,7 +13,7 @@ Target: TypeAlias = Annotated[
     typer.Argument(
         metavar="TARGET",
         help="The graph: module:name or path/to/file.py:name, where the name is that of a Graph or of a function that "
-        "returns one; without a name it is graph.",
+        "returns one; without a name it is graph, or the only one there.",
         show_default=False,
     ),
 ]

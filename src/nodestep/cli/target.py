@@ -23,12 +23,14 @@ DEFAULT_NAME = "graph"
 
 
 def load_graph(target: str) -> Graph[Any]:
-    """The graph that `module:name` or `path/to/file.py:name` names; without a name it is `graph`, and a function without
-    parameters is called for it. Importing runs the module. Raises Refusal, or the GraphConfigError of the graph."""
+    """The graph that `module:name` or `path/to/file.py:name` names; without a name it is `graph`, or the only one there. A
+    function without parameters is called for it. Importing runs the module. Raises Refusal, or the graph's
+    GraphConfigError."""
     from ..graph import Graph
 
     where, attribute = _split(target)
     module = _guarded(lambda: _imported(where), where)
+    attribute = attribute or _unnamed(module, where)
     found = _attribute(module, attribute, where)
     if inspect.isroutine(found) and not inspect.iscoroutinefunction(found):
         found = _guarded(found, f"{where}:{attribute}")
@@ -43,7 +45,7 @@ def load_graph(target: str) -> Graph[Any]:
 def _split(target: str) -> tuple[str, str]:
     where, colon, attribute = target.rpartition(":")
     if not colon or attribute.endswith(".py") or "/" in attribute or "\\" in attribute:
-        return target, DEFAULT_NAME
+        return target, ""
     if not where or not attribute:
         raise Refusal(f"TARGET is module:graph or path/to/file.py:graph, not {name(target)}.")
     return where, attribute
@@ -103,6 +105,23 @@ def _guarded(code: Any, where: str) -> Any:
         ) from error
 
 
+def _unnamed(module: ModuleType, where: str) -> str:
+    """The name of the graph that is meant when none is given."""
+    known = _graphs(module)
+    if hasattr(module, DEFAULT_NAME) or not known:
+        return DEFAULT_NAME
+    if len({id(getattr(module, key)) for key in known}) > 1:
+        example = f"{where}:{known[0]}"
+        raise Refusal(f"{name(where)} has several graphs. Name one, as in {name(example)}.{_known(module)}")
+    return known[0]
+
+
+def _graphs(module: ModuleType) -> list[str]:
+    from ..graph import Graph
+
+    return [key for key, value in vars(module).items() if isinstance(value, Graph)]
+
+
 def _attribute(module: ModuleType, path: str, where: str) -> Any:
     found: Any = module
     for part in path.split("."):
@@ -114,9 +133,6 @@ def _attribute(module: ModuleType, path: str, where: str) -> Any:
 
 
 def _known(module: ModuleType) -> str:
-    from ..graph import Graph
-
-    known = [name(key) for key, value in vars(module).items() if isinstance(value, Graph)]
-    if known:
-        return f" Graphs there: {', '.join(known)}."
+    if known := _graphs(module):
+        return f" Graphs there: {', '.join(map(name, known))}."
     return " Name a Graph, or a function without parameters that returns one."

@@ -108,8 +108,10 @@ def _checked(asked: OpenQuestion, value: Any) -> Json:
     except StateStoreError as error:
         raise ResumeError(f"{error} Nothing ran.") from None
     except Misfit as error:
+        is_map = isinstance(value, Mapping) and asked.key in value
+        hint = " To answer by key, write Resume(answers={key: value, ...})." if is_map else ""
         raise ResumeError(
-            f"The answer to {asked.key!r} does not fit its question: {error}. Nothing was recorded."
+            f"The answer to {asked.key!r} does not fit its question: {error}. Nothing was recorded.{hint}"
         ) from None
     return answer
 

@@ -177,7 +177,7 @@ class MessagesField(Field):
         items = self._listed(value)
         removals = {place: item for place, item in enumerate(items) if isinstance(item, RemoveMessage)}
         messages = [self._with_id(item, place, seed) for place, item in enumerate(items) if place not in removals]
-        typed, stored = self.part.take(messages)
+        typed, stored = self._taken(self.part, messages)
         self._check_ids(typed, stored)
         typed = list(typed)
         for place, removal in removals.items():
@@ -190,7 +190,7 @@ class MessagesField(Field):
 
     def take_whole(self, value: Any, seed: str) -> tuple[Any, Json]:
         messages = [self._with_id(item, place, seed) for place, item in enumerate(self._listed(value))]
-        typed, stored = self.whole.take(messages)
+        typed, stored = self._taken(self.whole, messages)
         self._check_ids(typed, stored)
         ids = [message_id(message) for message in typed]
         if len(set(ids)) < len(ids):
@@ -215,6 +215,16 @@ class MessagesField(Field):
         removals = [RemoveMessage(id) for id in held]
         merged = grown(list(before)).edited([(message_id(item), item) for item in edits] + [(id, None) for id in held])
         return [*edits, *removals] if merged.items() == after else Replace(after)
+
+    def _taken(self, part: Converter, messages: list[Any]) -> tuple[Any, Json]:
+        try:
+            return part.take(messages)
+        except Unfit as found:
+            refused = found
+        if any(isinstance(message, str | tuple) for message in messages):
+            example = "{'role': 'user', 'content': '...'}"
+            refused = Unfit(refused.error, f"{refused.reason}; a message is no bare text: write {example}")
+        raise refused
 
     def _listed(self, value: Any) -> list[Any]:
         if not isinstance(value, list | tuple):

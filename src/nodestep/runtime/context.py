@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
 from functools import partial
-from types import MappingProxyType
+from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from ..errors import (
@@ -215,6 +215,12 @@ class TaskScope:
 
     def _once_result(self, id: str, value: Any) -> Json:
         self.check_open("once")
+        if isinstance(value, CoroutineType):
+            value.close()
+            raise GraphExecutionError(
+                f"What ctx.once({id!r}) called in node {self.node!r} returned a coroutine, and nobody awaited it. In an async "
+                f"def node, write await ctx.aonce({id!r}, ...)."
+            )
         result = to_json(value, f"the result of once({id!r}) in node {self.node!r}")
         self.own("once_results", dict)[id] = result
         return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import GraphExecutionError, a, did_you_mean
@@ -64,6 +65,11 @@ def read_writes(scope: TaskScope, result: Any) -> Writes:
     if isinstance(result, Mapping):
         return Writes(result, _validated(scope, result), None)
     targets = _targets(scope, result)
+    if isinstance(result, CoroutineType):
+        result.close()
+        raise GraphExecutionError(
+            f"Node {scope.node!r} returned a coroutine that nobody awaited. Write async def for the node, and await in it."
+        )
     if targets is None:
         raise GraphExecutionError(
             f"Node {scope.node!r} returned {type(result).__name__}. A node returns a dict, Command, Send, a list of "
