@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 from nodestep import GraphConfigError
 from nodestep.agents import Tool, ToolContext, tool
@@ -197,6 +197,13 @@ def test_an_input_model_stands_alone():
 
     assert "takes that model and nothing else" in refused(bad, input_model=Transfer)
     assert "input_model= takes a pydantic model" in refused(bad, input_model=dict)
+
+
+def test_an_input_model_without_names_is_refused():
+    def bad(a: RootModel[list[int]]) -> None:
+        """Bad."""
+
+    assert "no named arguments" in refused(bad, input_model=RootModel[list[int]])
 
 
 def test_two_contexts_are_refused():

@@ -148,7 +148,10 @@ def _model_problems(input_model: Any, inputs: list[Parameter]) -> Iterator[str]:
 def _narrowed(input_model: type[BaseModel], title: str) -> type[BaseModel]:
     """The model, under the tool's title and refusing unknown arguments."""
     body = {"model_config": ConfigDict(extra="forbid"), "__module__": input_model.__module__, "__doc__": None}
-    return type(title, (input_model,), body)
+    try:
+        return type(title, (input_model,), body)
+    except Exception as error:  # as a RootModel, which has no arguments with names
+        raise GraphConfigError(f"its input_model has no named arguments: {str(error).splitlines()[0]}") from error
 
 
 def _made(
