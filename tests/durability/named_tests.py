@@ -10,8 +10,8 @@ ELSEWHERE = {"tests/stores/test_contract.py": ROOT / "src" / "nodestep" / "testi
 
 
 def is_there(test: str) -> bool:
-    """Whether `path/to/test_file.py`, or one test of it after `::`, exists."""
-    file, _, function = test.partition("::")
+    """Whether `path/to/test_file.py`, or one test of it after `::`, exists; its parameters in brackets are not looked at."""
+    file, _, function = test.partition("[")[0].partition("::")
     if not (ROOT / file).is_file():
         return False
     sources = list(ELSEWHERE[file].glob("*.py")) if file in ELSEWHERE else [ROOT / file]
