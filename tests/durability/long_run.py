@@ -31,12 +31,21 @@ from tests.durability.stale import Sleeper
 
 MEMORY = Path("/dev/shm")
 WORKERS = 2
+BATCH = 10
 
 
 @contextmanager
 def folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.exists() else None, prefix="nodestep-") as made:
         yield Path(made)
+
+
+def counted(what: str, number: int) -> Iterator[int]:
+    """From 0 to `number`, with a line at every tenth of the way."""
+    for at in range(number):
+        yield at
+        if (at + 1) * 10 // number > at * 10 // number:
+            print(f"  {what}: {at + 1} of {number}", flush=True)
 
 
 def kills(number: int, seed: int) -> str:
@@ -48,7 +57,8 @@ def kills(number: int, seed: int) -> str:
             for shape in list(SHAPES)[part::WORKERS]:
                 for kill in points(threads.writes(shape)):
                     threads.survive(shape, [kill])
-            double_kills(threads, number // WORKERS, seed + part)
+            for batch in counted(f"double kills by tens, worker {part}", number // WORKERS // BATCH):
+                double_kills(threads, BATCH, seed + part * number + batch)
             return threads
 
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -62,7 +72,7 @@ def rounds(number: int, seed: int) -> str:
     for processes in (2, 10):
         for what in ("resume", "aresume"):
             with folder() as place, Race(place, processes) as race:
-                for at in range(number // 2):
+                for at in counted(f"rounds of {processes}, {what}", number // 2):
                     race.resume(f"t{at}", what)
                 told.append(
                     f"{number // 2} rounds of {processes} by {what}: one effect each, losers {dict(race.losses)}"
@@ -75,7 +85,7 @@ def stale(number: int, seed: int) -> str:
     told = []
     for kind in ("plain", "once", "async", "beside"):
         with folder() as place, Sleeper(place, kind) as sleeper:
-            for at in range(number // 4):
+            for at in counted(f"stale owners, {kind}", number // 4):
                 sleeper.round(f"t{at}")
             told.append(f"{number // 4} {kind}: {dict(sleeper.ends)}")
     return "nothing written after the lease was lost; " + "; ".join(told)
