@@ -21,6 +21,7 @@ from nodestep import (
     END,
     START,
     Graph,
+    InMemoryStateStore,
     LeaseLostError,
     Resume,
     ResumeError,
@@ -30,7 +31,6 @@ from nodestep import (
     node,
 )
 from tests.persistence.programs.effects import Effects
-from tests.watching import until
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
 
@@ -38,9 +38,7 @@ LEASE_S = 1.0
 """Short, so that no test waits for long until nothing is renewed any more."""
 
 
-def build(
-    store: SQLiteStateStore, effects: Effects, in_node: Callable[[], None] = lambda: None
-) -> Graph[dict[str, Any]]:
+def build(store: Any, effects: Effects, in_node: Callable[[], None] = lambda: None) -> Graph[dict[str, Any]]:
     @node
     def ask(state: dict[str, Any]) -> Any:
         return {"answer": interrupt("?", id="ok")}
@@ -57,10 +55,8 @@ def build(
     return Graph(dict, name="fork", state_store=store).flow(START >> ask >> act >> last >> END)
 
 
-def forked(work: Callable[[], object], *, settled: bool = True) -> int:
-    """Run the work in a forked child; returns its process id. `settled` forks when no lease is being given back."""
-    if settled:
-        until(lambda: all(thread.name != "nodestep-lease" for thread in threading.enumerate()))
+def forked(work: Callable[[], object]) -> int:
+    """Run the work in a forked child; returns its process id."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the processes of a test have other threads
         child = os.fork()
@@ -181,9 +177,45 @@ def many_children(folder: str) -> None:
         for number in range(60):
             thread = f"t{number}"
             graph.invoke({}, thread_id=thread)
-            child = forked(partial(graph.invoke, None, thread_id=thread, resume=Resume(1)), settled=False)
+            child = forked(partial(graph.invoke, None, thread_id=thread, resume=Resume(1)))
             assert ended(child) == 0
 
 
 def test_a_child_goes_on_whenever_it_was_forked(nursery, quick):
     nursery.child(many_children, str(quick))
+
+
+def children_beside_traffic(folder: str, kind: str) -> None:
+    """Other threads of the parent are at work whenever it forks, so a lock may be held by any of them."""
+    store: Any = InMemoryStateStore() if kind == "memory" else SQLiteStateStore(f"{folder}/t.db")
+    stop = threading.Event()
+    with store:
+        graph = build(store, Effects(f"{folder}/effects"))
+
+        def traffic(who: int) -> None:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                graph.invoke({}, thread_id=f"{who}.{number}")
+
+        threads = [threading.Thread(target=traffic, args=(who,)) for who in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            for number in range(40):
+                work = partial(whole_thread, graph, f"child.{number}")
+                assert ended(forked(work)) == 0
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+
+def whole_thread(graph: Graph[dict[str, Any]], name: str) -> None:
+    asyncio.run(graph.ainvoke({}, thread_id=name))
+    assert graph.invoke(None, thread_id=name, resume=Resume(1)).status == "completed"
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_child_goes_on_whatever_the_other_threads_of_its_parent_did(kind, nursery, quick):
+    nursery.child(children_beside_traffic, str(quick), kind)

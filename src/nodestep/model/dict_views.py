@@ -15,10 +15,12 @@ from typing import Any, Final
 from pydantic_core import SchemaSerializer
 from pydantic_core.core_schema import any_schema, plain_serializer_function_ser_schema
 
+from .locks import whole_over_forks
+
 Copier = Callable[[str], Any]
 """Makes a view's own copy of a field, by its name."""
 
-filling: Final = threading.RLock()
+filling: Final = whole_over_forks(threading.RLock())
 """Held while fields are copied, so that the threads of one node get one copy."""
 
 

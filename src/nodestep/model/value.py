@@ -16,6 +16,7 @@ from inspect import get_annotations
 from threading import RLock
 from typing import Any, Final, NoReturn, TypeVar, dataclass_transform
 
+from .locks import whole_over_forks
 from .value_init import init_of
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ _FINISHED_LATER: Final = (
     "__dataclass_fields__",
     "__dataclass_params__",
 )
-_finishing: Final = RLock()
+_finishing: Final = whole_over_forks(RLock())
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
+from ..model.locks import whole_over_forks
 from ..stores.base import Append, Receipt, Refused, StateStore, Write
 
 Answer: TypeAlias = Receipt | Refused | BaseException
@@ -153,7 +154,7 @@ def _alone(store: StateStore, write: Write | Append) -> Answer:
 
 
 _committers: WeakKeyDictionary[StateStore, Committer] = WeakKeyDictionary()
-_making = threading.Lock()
+_making = whole_over_forks(threading.Lock())
 
 
 def committer_of(store: StateStore) -> Committer:
@@ -166,8 +167,6 @@ def committer_of(store: StateStore) -> Committer:
 
 
 def _begin_anew() -> None:
-    global _making
-    _making = threading.Lock()
     for committer in _committers.values():
         committer.begin_anew()
 

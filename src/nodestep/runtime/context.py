@@ -28,6 +28,7 @@ from ..model.ids import QUESTION_ID, idempotency_key, interrupt_key
 from ..model.interrupt import MISSING
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json, to_json
+from ..model.locks import whole_over_forks
 from ..model.memory import NO_MEMORY, MemoryChange
 from ..model.node import NodeSpec
 from ..model.outcome import NOTHING, StoredQuestion
@@ -56,7 +57,7 @@ class Raised:
     payload: Any
 
 
-BOOKKEEPING = threading.Lock()
+BOOKKEEPING = whole_over_forks(threading.Lock())
 """Held for a moment where looking and noting must be one step among the threads of a node."""
 
 NO_QUESTIONS: Mapping[str, Raised] = MappingProxyType({})

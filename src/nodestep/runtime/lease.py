@@ -9,6 +9,7 @@ from collections.abc import Callable
 from weakref import WeakKeyDictionary, ref
 
 from ..errors import StateStoreError
+from ..model.locks import whole_over_forks
 from ..stores.base import StateStore
 
 Held = tuple[int, int]
@@ -70,7 +71,7 @@ class Leases:
 
 
 _leases: WeakKeyDictionary[StateStore, Leases] = WeakKeyDictionary()
-_making = threading.Lock()
+_making = whole_over_forks(threading.Lock())
 
 
 def leases_of(store: StateStore) -> Leases:
@@ -83,8 +84,6 @@ def leases_of(store: StateStore) -> Leases:
 
 
 def _begin_anew() -> None:
-    global _making
-    _making = threading.Lock()
     for leases in _leases.values():
         leases.begin_anew()
 

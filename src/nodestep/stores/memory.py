@@ -17,6 +17,7 @@ from .base import Append, Audited, Head, Listed, ListedBranch, Receipt, Record, 
 from .clock import SYSTEM_CLOCK, Clock
 from .memory_branch import Branch
 from .memory_threads import HeldThreads
+from .os_fork import watch_forks
 from .prepared import Prepared
 from .pruning import Cut
 from .questions import decoded
@@ -32,6 +33,19 @@ class InMemoryStateStore:
         self._id = secrets.token_hex(16)
         self._lock = threading.Lock()
         self._open: HeldThreads | None = HeldThreads(clock, int(lease_s * 1000))
+        watch_forks(self)
+
+    def before_fork(self) -> None:
+        """Let nobody write meanwhile: the child has a copy of its own, and it is whole."""
+        self._lock.acquire()
+
+    def after_fork_in_parent(self) -> None:
+        """Go on."""
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Go on."""
+        self._lock.release()
 
     @property
     def lease_s(self) -> float:

@@ -11,6 +11,10 @@ import os
 import weakref
 from typing import Protocol
 
+# Hooks of a fork run in reverse order before it: the locks of modules are taken when every store has come to rest, which
+# may need them for it.
+from ..model import locks as locks
+
 
 class Forkable(Protocol):
     """What has to take note of a fork."""

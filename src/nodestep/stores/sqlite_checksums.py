@@ -14,6 +14,7 @@ from typing import Final
 import apsw
 
 from ..errors import StateStoreError, StoreCorruptedError
+from ..model.locks import whole_over_forks
 from .migrate import migrations_after
 from .rows import Row
 
@@ -24,7 +25,7 @@ _RESERVED_BYTES: Final = 8
 """What a page keeps free for its checksum."""
 _VERIFICATION: Final = "checksum_verification"
 
-_loading = threading.Lock()
+_loading = whole_over_forks(threading.Lock())
 
 
 def checksumming_vfs() -> str:

@@ -14,6 +14,7 @@ from typing import Final
 import apsw
 
 from ..errors import StateStoreError, StoreCorruptedError, StoreFormatError
+from ..model.locks import whole_over_forks
 from .migrate import migrations_after, newest_version
 from .queries import queries, sql_file
 from .rows import Counters
@@ -45,7 +46,7 @@ _SWITCHES: Final = {
     apsw.SQLITE_DBCONFIG_ENABLE_QPSG: 1,
 }
 
-_making = threading.Lock()
+_making = whole_over_forks(threading.Lock())
 
 
 def checked_path(path: str | os.PathLike[str]) -> str:
