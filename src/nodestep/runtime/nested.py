@@ -25,6 +25,7 @@ from .blocking import AsyncDoor, Door
 from .context import BOOKKEEPING, CURRENT, TaskScope, check_question_id
 from .frame import FrameRun
 from .loading import dropped_fields, new_fields
+from .pool import leave_error
 from .routing import chooser
 from .run import Run
 from .steps import supersteps
@@ -55,7 +56,7 @@ async def call_graph(scope: TaskScope, graph: InnerGraph[Any], input: Any, id: s
     _check_call(scope, graph, id)
     path = frame_path(scope.at.path, f"{scope.task.id}/{id}")
     work = asyncio.create_task(_called(scope, graph, input, path))
-    work.add_done_callback(_taken_note_of)
+    work.add_done_callback(leave_error)
     scope.own("calls", set).add(work)
     at = await asyncio.shield(work)
     if at is None:
@@ -87,12 +88,6 @@ async def end_calls(scope: TaskScope) -> None:
 def _cancel(calls: set[asyncio.Task[Any]]) -> None:
     for call in calls:
         call.cancel()
-
-
-def _taken_note_of(call: asyncio.Task[Any]) -> None:
-    """Its error is the node's to handle or to leave; asyncio need not report it as lost."""
-    if not call.cancelled():
-        call.exception()
 
 
 async def _called(scope: TaskScope, graph: InnerGraph[Any], input: Any, path: str) -> FrameRun | None:

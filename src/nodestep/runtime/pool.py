@@ -79,6 +79,12 @@ class Pool:
         return call
 
 
+def leave_error(future: asyncio.Future[Any]) -> None:
+    """A callback: whoever waited may be gone, and asyncio need not report the error as lost."""
+    if not future.cancelled():
+        future.exception()
+
+
 class PoolCall(Generic[T]):
     """A function on its way through a pool: `begun` is done when it has found a thread, `result` when it has returned."""
 

@@ -30,7 +30,7 @@ from ..model.patch import NO_PATCH
 from ..model.position import Task
 from ..model.schema import Update
 from .context import CURRENT, TaskScope, nested
-from .pool import NODES, PoolCall
+from .pool import NODES, PoolCall, leave_error
 from .writes import Writes, read_writes
 
 if TYPE_CHECKING:
@@ -276,6 +276,7 @@ async def _result_inside(at: FrameRun, call: PoolCall[Any]) -> Any:
     """The result of a plain node of an inner graph. Where that graph is stopped, since a task beside it failed, a node that
     has begun is waited for and recorded, as it is beside that task itself: a thread cannot be stopped. The graph goes no
     further then."""
+    call.result.add_done_callback(leave_error)
     try:
         return await asyncio.shield(call.result)
     except asyncio.CancelledError:
