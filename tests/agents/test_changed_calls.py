@@ -27,7 +27,7 @@ def test_a_changed_call_of_the_same_id_runs_although_the_first_had_ended(store, 
     start(graph, call("look_up", "a", order="1"), call("refund", "b", amount=150))
     change(graph, call("look_up", "a", order="2"), call("refund", "b", amount=150))
     assert told(answer(graph, value=True)) == ['{"result":"order 2"}', '{"result":"refunded 150.0"}']
-    assert shop.ran == [("look_up", "1"), ("look_up", "2"), ("refund", 150.0, "")]
+    assert sorted(shop.ran) == [("look_up", "1"), ("look_up", "2"), ("refund", 150.0, "")]
 
 
 def test_a_call_that_stayed_the_same_is_not_run_again_beside_a_changed_one(store, shop):

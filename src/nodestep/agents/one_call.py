@@ -24,6 +24,7 @@ from .approving import Cleared, Ready
 from .arguments import ArgumentsError, Checked
 from .calling import NOT_OF_TOOLS, check_arguments, error_text, result_text, run_tool
 from .commands import command_to_json
+from .returning import returned, returned_before
 from .tool import Tool
 
 ToolErrors: TypeAlias = str | Callable[[ToolExecutionError], str]
@@ -94,6 +95,10 @@ class OneCall:
     async def _run(self, cleared: Cleared) -> Json:
         """A pause passes through, and so does a refusal of what the tool asked."""
         self._arguments = cleared.arguments.json
+        hooks = tuple(self.scope.tool_hooks("after_tool"))
+        if self.scope.ran_before is not None:
+            value, self._arguments = returned_before(cleared.tool, self.scope.ran_before)
+            return await self._finished(value, hooks, cleared)
         try:
             value = await tried(self.scope, run_tool(cleared.tool, cleared.arguments, self.scope))
         except (InterruptSwallowedError, *NOT_OF_TOOLS):
@@ -101,12 +106,19 @@ class OneCall:
         except Exception as error:
             return await self._refuse(self._own_error(error, cleared))
         check_not_swallowed(self.scope)
-        for hook in self.scope.tool_hooks("after_tool"):
+        if hooks:
+            self.scope.ran = returned(value, self._arguments)
+        return await self._finished(value, hooks, cleared)
+
+    async def _finished(self, value: Any, hooks: tuple[ToolHook, ...], cleared: Cleared) -> Json:
+        """What is recorded of a call whose tool has returned, after the hooks. One that asks, or that fails, finds what was
+        returned again: the tool does not run twice."""
+        for hook in hooks:
             replaced = await _hook_value(hook, cleared.tool.name, value)
             value = value if replaced is None else replaced.value
         command = command_to_json(value) if isinstance(value, Command) else None
         content = result_text(None if isinstance(value, Command) else value)
-        return self._recorded(content, cleared.arguments.json if cleared.decided else None, command)
+        return self._recorded(content, self._arguments if cleared.decided else None, command)
 
     def _own_error(self, error: Exception, cleared: Cleared) -> ToolExecutionError:
         """The error as one of the tool; raises what is none, but a refusal of what the tool asked. An error beside a

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..engine.plan import runnable
 from ..hooks.contexts import ToolMiddlewareContext
 from ..hooks.middleware import NO_HOOKS, owner_of
-from ..model.event import CallsOpened
+from ..model.event import CallsOpened, OnceRecorded
 from ..model.ids import frame_path, idempotency_key, split_key
 from ..model.json import Json
 from ..model.memory import NO_MEMORY, MemoryChange
@@ -31,8 +32,15 @@ RESULT = "result"
 """What stands for a patch in the outcome of a call: its result."""
 
 
+RAN = "tool:ran"
+"""What a tool returned is kept beside the results of `ctx.once`, under this id, which nobody can give to that."""
+
+
 class CallScope(TaskScope):
-    """One tool call while it runs; it is the tool's `ToolContext`."""
+    """One tool call while it runs; it is the tool's `ToolContext`. `ran` is what its tool returned in this run, in JSON,
+    while hooks look at it."""
+
+    ran: Json = None
 
     def __init__(self, at: Calls, task: Task, call_id: str, outer: TaskScope) -> None:
         super().__init__(at, task, outer.spec, at.frame.work_of(task.id), outer.values)
@@ -61,6 +69,17 @@ class CallScope(TaskScope):
             for hook in getattr(scope.at.hooks, name):
                 yield ToolHook(hook, self, scope)
             scope = scope.at.parent
+
+    @property
+    def ran_before(self) -> Json:
+        """What the tool returned in an earlier run, whose hooks did not come to their end; `None` where it has not."""
+        return self.work.once.get(RAN)
+
+    def keep_what_ran(self) -> None:
+        """The call did not come to its end, but its tool did: note that, to go with the next commit."""
+        fact, work = OnceRecorded(self.task.id, RAN, self.ran, self.at.path), self.at.frame.work_of(self.task.id)
+        self.at.frame = self.at.frame.with_work(self.task.id, replace(work, once={**work.once, RAN: self.ran}))
+        self.run.unrecorded.append(fact)
 
     def take_memory(self) -> MemoryChange:
         """What hooks of this graph changed in what they keep, since the end of another call of the task."""
@@ -185,10 +204,14 @@ def _forget(at: Calls, gone: Sequence[Task]) -> None:
 
 async def ended(scope: CallScope, work: Coroutine[Any, Any, Json]) -> TaskEnd:
     """Run a call to its end: with its result, with a question, or with an error."""
+    end = None
     try:
-        return await guarded(scope, _done(scope, work))
+        end = await guarded(scope, _done(scope, work))
+        return end
     finally:
         scope.closed = True
+        if scope.ran is not None and (end is None or not isinstance(end.outcome, Done)):
+            scope.keep_what_ran()
 
 
 async def _done(scope: CallScope, work: Coroutine[Any, Any, Json]) -> TaskEnd:
