@@ -24,6 +24,7 @@ from tests.durability.switched_off import (
     always,
     append_without_epoch,
     approves_what_is_true,
+    asks_again,
     before_or_after,
     clears_all,
     does_nothing,
@@ -205,6 +206,21 @@ PROTECTIONS: dict[str, Protection] = {
         "the approval rules of the graphs around cover the tool calls of those inside",
         (Patch("nodestep.agents.approving:outwards", lambda _: lambda at: [at]),),
         ("tests/cases/test_agents.py", "tests/middleware/test_tool_hooks.py"),
+    ),
+    "kept response": Protection(
+        "a model is not asked again while a person answers a question about its response",
+        (Patch("nodestep.agents.model_turn:ModelTurn._answer_once", asks_again),),
+        ("tests/agents/test_model_hooks.py",),
+    ),
+    "same request": Protection(
+        "a response that was kept is not taken for the answer to another request",
+        (Patch("nodestep.agents.model_turn:_fingerprint", always("")),),
+        ("tests/agents/test_model_hooks.py",),
+    ),
+    "whole history": Protection(
+        "a model is not asked to go on from messages that its provider would refuse",
+        (Patch("nodestep.agents.model_node:checked", lambda _: lambda messages, **_: messages),),
+        ("tests/agents/test_model_node.py",),
     ),
     "idempotency key": Protection(
         "every task has a key of its own, the next round of a loop as well",

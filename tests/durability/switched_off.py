@@ -33,6 +33,11 @@ def always(value: Any) -> Callable[[Any], Any]:
     return lambda _: lambda *args, **kwargs: value
 
 
+def asks_again(_: Any) -> Any:
+    """The model asked with every attempt."""
+    return lambda turn, request: turn._answer(request)
+
+
 def admits_all(admit: Any) -> Any:
     """A guard that lets every write to an existing branch pass, save one that wants to make it."""
 
