@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import pytest
 from pydantic import BaseModel
 
-from nodestep import END, START, Command, Graph, GraphExecutionError, Replace, Send, node
+from nodestep import END, START, Command, Graph, GraphExecutionError, Replace, Send, StateUpdateError, node
 
 from .making import Log, both, does, of, returns, says
 
@@ -114,6 +114,17 @@ def test_what_a_caller_does_to_a_result_changes_nobody_elses():
     result.data["log"].append("mine")
 
     assert result.state.log == ["a"]
+
+
+def test_a_coroutine_in_an_update_is_told_as_one_that_nobody_awaited():
+    async def found() -> int:
+        return 1
+
+    async def writes(state: Log):
+        return {"n": found()}
+
+    with pytest.raises(StateUpdateError, match=r"Field 'n' got a coroutine from node 'a'.*await"):
+        of(START >> does("a", writes) >> END).invoke({})
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

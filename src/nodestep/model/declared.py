@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import CoroutineType
 from typing import Any
 
 from ..errors import GraphChangedError, LimitExceededError, StateUpdateError, a, did_you_mean
@@ -78,6 +79,11 @@ class Declared:
         except Exception as error:
             error.add_note(f"raised while field {name!r} took the value from {writer}")
             raise
+        if isinstance(value, CoroutineType):
+            value.close()
+            raise StateUpdateError(
+                f"Field {name!r} got a coroutine from {writer}, and nobody awaited it. Write await before it."
+            )
         raise problem.error(f"Field {name!r} refused the value from {writer}: {problem.reason}.")
 
     def take_whole(self, name: str, value: Any, writer: str, seed: str) -> tuple[Any, Json]:
