@@ -53,7 +53,7 @@ def test_a_bad_id_is_refused_with_what_is_allowed(store, ask, id: Any):
 
 
 def test_an_id_of_another_type_is_told_by_its_type(store):
-    with pytest.raises(ValueError, match="not a int"):
+    with pytest.raises(ValueError, match="not an int"):
         lone(lambda state: interrupt("?", id=5), store).invoke({}, thread_id="t")  # type: ignore[call-overload]
 
 

@@ -81,7 +81,7 @@ def test_the_input_is_a_writer_like_any_other():
 
 @pytest.mark.parametrize("value", ["ada", 5, ["customer"], LOOSE])
 def test_an_input_of_another_kind_is_refused(value):
-    with pytest.raises(StateUpdateError, match="Pass a dict of fields, or a Order"):
+    with pytest.raises(StateUpdateError, match="Pass a dict of fields, or an Order"):
         ORDER.first_state(value)
     with pytest.raises(StateUpdateError, match=r"Pass a dict of fields\."):
         LOOSE.first_state(value)
