@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..errors import StoreCorruptedError
 from ..model.canonical import decode, encode
@@ -41,6 +41,7 @@ from ..model.outcome import NOTHING, Done
 from ..model.patch import FieldPositions, Patch, apply
 from ..model.position import NO_GRAPH, NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
 from ..model.status import Status
+from ..model.value import replaced
 
 
 @dataclass(slots=True)
@@ -107,12 +108,12 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
         case OnceRecorded(task, id, value, path):
             frame = position.frames[path]
             work = frame.work_of(task)
-            return position.with_frame(path, frame.with_work(task, replace(work, once={**work.once, id: value})))
+            return position.with_frame(path, frame.with_work(task, replaced(work, once={**work.once, id: value})))
         case Started(_, _, due):
             return Position({ROOT: Frame(position.root.superstep + 1, due, memory=position.root.memory)})
         case Remembered(change, path):
             frame = position.frames[path]
-            return position.with_frame(path, replace(frame, memory=changed(frame.memory, change)))
+            return position.with_frame(path, replaced(frame, memory=changed(frame.memory, change)))
         case FrameOpened(path, graph, _, due):
             return position.with_frame(path, Frame(1, due, graph=graph))
         case CallsOpened(path, due):
@@ -122,13 +123,13 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
         case Expired(keys):
             return _closed(position, dict.fromkeys(keys), _expired)
         case Continued():
-            return replace(position, status=Status.UNFINISHED)
+            return replaced(position, status=Status.UNFINISHED)
         case Paused():
-            return replace(_listed(position, pause, at_ms), status=Status.INTERRUPTED)
+            return replaced(_listed(position, pause, at_ms), status=Status.INTERRUPTED)
         case RunFailed(_, _, _, conflict):
-            return replace(_listed(position, pause, at_ms), conflict=conflict, status=Status.FAILED)
+            return replaced(_listed(position, pause, at_ms), conflict=conflict, status=Status.FAILED)
         case RunCompleted():
-            return replace(position, status=Status.COMPLETED)
+            return replaced(position, status=Status.COMPLETED)
         case Cancelled():
             root = Frame(position.root.superstep, memory=position.root.memory)
             return Position({ROOT: root}, status=Status.CANCELLED)
@@ -144,22 +145,22 @@ def _closed(position: Position, answers: Mapping[str, Json], close: Callable[[Wo
         path, task, question_id = split_key(key)
         frame = position.frames[path]
         work = close(frame.work_of(task), question_id, value)
-        work = replace(work, pauses={**work.pauses, question_id: position.listed[key].pause})
+        work = replaced(work, pauses={**work.pauses, question_id: position.listed[key].pause})
         position = position.with_frame(path, frame.with_work(task, work))
     listed = {key: listing for key, listing in position.listed.items() if key not in answers}
-    return replace(position, listed=listed, status=position.status if listed else Status.READY)
+    return replaced(position, listed=listed, status=position.status if listed else Status.READY)
 
 
 def _answered(work: Work, question_id: str, value: Json) -> Work:
-    return replace(work, answers={**work.answers, question_id: value})
+    return replaced(work, answers={**work.answers, question_id: value})
 
 
 def _expired(work: Work, question_id: str, _: Json) -> Work:
     """A question past its deadline takes its default; without one, `interrupt()` will say that it expired."""
     for question in work.open_questions():
         if question.id == question_id and question.has_default:
-            return replace(work, answers={**work.answers, question_id: question.default})
-    return replace(work, expired=(*work.expired, question_id))
+            return replaced(work, answers={**work.answers, question_id: question.default})
+    return replaced(work, expired=(*work.expired, question_id))
 
 
 def _listed(position: Position, pause: int | None, at_ms: int) -> Position:
@@ -167,7 +168,7 @@ def _listed(position: Position, pause: int | None, at_ms: int) -> Position:
     if pause is None:
         return position
     new = Listing(pause, at_ms)
-    return replace(position, listed={key: position.listed.get(key, new) for key in position.asked()})
+    return replaced(position, listed={key: position.listed.get(key, new) for key in position.asked()})
 
 
 def record_to_bytes(facts: Iterable[Fact]) -> bytes:

@@ -7,7 +7,7 @@ recorded of it stands here, so a process that has read a position needs nothing 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from .json import Json, JsonObject
 from .memory import NO_MEMORY, Memory, changed
 from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
 from .status import Status
-from .value import frozen_value
+from .value import frozen_value, replaced
 
 ROOT = ""
 NO_GRAPH = ""
@@ -114,7 +114,7 @@ class Frame:
     def with_calls(self, due: tuple[Task, ...]) -> Frame:
         """A frame of tool calls with these due: of those that stood here before as they are now, the work is kept."""
         kept = {task.id: self.work[task.id] for task in due if task in self.due and task.id in self.work}
-        return replace(self, due=due, work=kept or NO_WORK)
+        return replaced(self, due=due, work=kept or NO_WORK)
 
     def waits(self) -> bool:
         """Whether a task waits for an answer, asked by itself or below it. True only after what could run has run."""
@@ -190,7 +190,7 @@ class Position:
             return self
         frames = {inner: frame for inner, frame in self.frames.items() if inner not in gone}
         listed = {key: listing for key, listing in self.listed.items() if split_key(key)[0] not in gone}
-        return replace(self, frames=frames, listed=listed)
+        return replaced(self, frames=frames, listed=listed)
 
     def with_calls(self, path: str, due: tuple[Task, ...]) -> Position:
         """The position with these tool calls in the frame at a path; what belonged to other calls there is gone."""
@@ -200,7 +200,7 @@ class Position:
             if task not in due:
                 position = position.without(frame_path(path, task.id))
         listed = {key: listing for key, listing in position.listed.items() if not _is_of(key, path, before.due, due)}
-        return replace(position.with_frame(path, before.with_calls(due)), listed=listed)
+        return replaced(position.with_frame(path, before.with_calls(due)), listed=listed)
 
     def without_below(self, path: str) -> Position:
         """The position without the frames inside this one, when its superstep is over."""

@@ -55,6 +55,13 @@ class Instruction:
     __slots__ = ()
 
 
+def replaced(value: T, **fields: Any) -> T:
+    """The value with others in these fields: what `dataclasses.replace` gives, without the methods that it would make
+    first."""
+    held = {name: getattr(value, name) for name in type(value).__slots__}  # type: ignore[attr-defined]
+    return type(value)(**{**held, **fields})
+
+
 class _Later:
     """A member of a value's class until the class is finished."""
 
