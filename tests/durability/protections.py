@@ -26,6 +26,7 @@ from tests.durability.switched_off import (
     approves_what_is_true,
     asks_again,
     before_or_after,
+    begins_anew,
     clears_all,
     does_nothing,
     every_call,
@@ -123,6 +124,16 @@ PROTECTIONS: dict[str, Protection] = {
             "tests/durability/test_closed_streams.py::test_a_stream_that_is_closed_at_any_of_its_events_can_be_continued"
             "[sends-stream-memory]",
         ),
+    ),
+    "inner frame": Protection(
+        "a graph inside a task goes on where it stood",
+        (Patch("nodestep.runtime.nested:_take_up", begins_anew),),
+        ("tests/cases/test_subgraph.py::test_sg_01_a_subgraph_goes_on_where_it_asked",),
+    ),
+    "shared field": Protection(
+        "a field that a graph inside a task works on is not edited meanwhile",
+        (Patch("nodestep.runtime.editing:_check_unshared", does_nothing),),
+        ("tests/nesting/test_history.py::test_a_field_that_an_open_inner_graph_shares_is_not_edited",),
     ),
     "once": Protection(
         "the result of ctx.once is recorded before it is returned",

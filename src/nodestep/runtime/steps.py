@@ -131,7 +131,7 @@ def _merge_and_route(at: FrameRun, ends: Ends, lone: TaskEnd | None) -> _Merged:
     if lone is None:
         return _Merged(values, after, extra, updates)
     outcome = done[lone.task.id]
-    if not _tells_more(outcome) and frame.work_of(lone.task.id).outcome is None:
+    if not _tells_more(outcome):
         return _Merged(values, after, _joined(outcome.patch, extra), updates)
     at.note(lone.task.id, outcome)
     return _Merged(values, at.frame.advanced(routed.due, routed.marks), extra, updates)
