@@ -11,7 +11,7 @@ import pytest
 from pydantic import AfterValidator, BaseModel, Field, Json, PlainSerializer, computed_field
 
 from nodestep import Middleware, Tool, tool
-from nodestep.middleware import Replacement, ToolDecision
+from nodestep.middleware import Replacement, ToolDecision, eq
 from tests.agents.acting import acting, answer, call, start, told
 
 
@@ -169,3 +169,17 @@ def test_json_in_text_and_computed_fields_can_be_approved(store):
     assert question.payload.arguments == {"body": '{"a":1}'}
     answer(graph, value=True)
     assert ran == [({"a": 1}, 1)]
+
+
+def test_a_call_that_a_rule_let_pass_by_what_its_type_shows_instead_does_not_run(store):
+    """The rule sees stars, and the tool would get the value."""
+    ran = []
+
+    @tool(needs_approval=eq("to", "evil"))
+    def send(to: Annotated[str, PlainSerializer(lambda _: "***")]) -> None:
+        """Send."""
+        ran.append(to)
+
+    done = start(acting([send], store, tool_errors="return"), call("send", to="evil"))
+    assert "do not read back" in told(done)[0]
+    assert ran == []

@@ -84,7 +84,7 @@ class Approvals:
         asked = self._asked(task)
         question = self._find(asked, ready.tool, current)
         if not needs and question is None:
-            return Cleared(ready.tool, current)
+            return Cleared(ready.tool, read_back(ready.tool, current) if self._is_judged(ready.tool) else current)
         while True:
             current = read_back(ready.tool, current)
             question = question or self._new_question(task, ready, current)
@@ -101,6 +101,10 @@ class Approvals:
                 return Cleared(ready.tool, edited, decided=True)
             current, needs = edited, edited_needs
             question = self._find(asked, ready.tool, current)
+
+    def _is_judged(self, tool: Tool[Any, Any]) -> bool:
+        """Whether a rule looks at calls of this tool, so that what runs must be what the rule saw."""
+        return tool.needs_approval is not False or any(rule.names(tool.name) for rule in self._rules)
 
     def _needs(self, tool: Tool[Any, Any], arguments: Checked) -> frozenset[int]:
         """Which rules want these arguments asked for: by their number, the tool's own as -1."""

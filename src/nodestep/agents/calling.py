@@ -80,8 +80,8 @@ def _not_shown(tool: Tool[Any, Any], checked: Checked, why: str) -> ToolExecutio
     return ToolExecutionError(
         tool.name,
         checked.json,
-        f"nobody can approve it, since its arguments do not read back from the JSON that a person is shown: {why} Give its "
-        "parameters types that read what they write.",
+        f"nobody can approve it, since its arguments do not read back from the JSON that a rule or a person is shown: "
+        f"{why} Give its parameters types that read what they write.",
     )
 
 

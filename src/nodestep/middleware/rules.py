@@ -53,9 +53,13 @@ class InterruptRule:
         """The name of the tool, or `"*"`."""
         return self.tool if isinstance(self.tool, str) else getattr(self.tool, "name", "")
 
+    def names(self, tool: str) -> bool:
+        """Whether the rule is about this tool."""
+        return self.tool_name in (EVERY_TOOL, tool)
+
     def asks_for(self, tool: str, arguments: Any) -> bool:
         """Whether a call must be asked for, as far as this rule is concerned."""
-        return self.tool_name in (EVERY_TOOL, tool) and must_ask(self.match, arguments)
+        return self.names(tool) and must_ask(self.match, arguments)
 
 
 def must_ask(match: Predicate | None, arguments: Any) -> bool:
