@@ -171,8 +171,8 @@ def test_json_in_text_and_computed_fields_can_be_approved(store):
     assert ran == [({"a": 1}, 1)]
 
 
-def test_a_call_that_a_rule_let_pass_by_what_its_type_shows_instead_does_not_run(store):
-    """The rule sees stars, and the tool would get the value."""
+def test_a_call_that_a_rule_let_pass_runs_as_the_rule_saw_it(store):
+    """The rule sees stars, so the tool must not get the value behind them."""
     ran = []
 
     @tool(needs_approval=eq("to", "evil"))
@@ -180,6 +180,5 @@ def test_a_call_that_a_rule_let_pass_by_what_its_type_shows_instead_does_not_run
         """Send."""
         ran.append(to)
 
-    done = start(acting([send], store, tool_errors="return"), call("send", to="evil"))
-    assert "do not read back" in told(done)[0]
-    assert ran == []
+    start(acting([send], store), call("send", to="evil"))
+    assert ran == ["***"]
