@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodestep import Graph, InMemoryStateStore, Resume, SQLiteStateStore
+from nodestep import Graph, InMemoryStateStore, Resume, SQLiteStateStore, ToolExecutionError
 from tests.durability.lives import FORMS, Life, call, finish
 from tests.durability.shapes import LOGS, SHAPES, Work
 from tests.persistence.programs.effects import Effects
@@ -60,7 +60,7 @@ def test_a_thread_whose_nodes_raise_it_anywhere_can_be_continued(stop, form, kin
                 def told(graph: Graph[Work], given: Any, resume: Resume | None, life: Life = life) -> None:
                     try:
                         call(graph, form, given, resume)
-                    except stop:
+                    except (stop, ToolExecutionError):  # as an error of a tool, where it is an Exception
                         head = life.store.head("t", "main")
                         assert not head.live
                         life.breaks()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from ..chat import ToolCall
@@ -46,9 +47,9 @@ async def run_turn(
         if task.id in to_run
     }
     if any(outer.hooks.before_tool for outer in outwards(scope.at)):
-        found = await at.together({id: guarded(one.scope, one.made_ready()) for id, one in work.items()})
+        found = await at.together({id: guarded(one.scope, one.made_ready) for id, one in work.items()})
     else:
-        found = {id: at.noted(await guarded(one.scope, one.made_ready())) for id, one in work.items()}
+        found = {id: at.noted(await guarded(one.scope, one.made_ready)) for id, one in work.items()}
     ends = {id: end for id, end in found.items() if isinstance(end, TaskEnd)}
     ready = {id: one for id, one in found.items() if not isinstance(one, TaskEnd)}
     verdicts: dict[str, Verdict] = {id: _judged(approvals, work[id].scope.task, one) for id, one in ready.items()}
@@ -59,7 +60,7 @@ async def run_turn(
             at.note(id, still_waiting(work[id].scope).outcome)
     ends |= await at.together(
         {
-            id: ended(work[id].scope, work[id].end(verdict))
+            id: ended(work[id].scope, partial(work[id].end, verdict))
             for id, verdict in verdicts.items()
             if not isinstance(verdict, Waiting)
         }

@@ -7,7 +7,7 @@ to the call alone, and a call whose end is recorded never runs again, however of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -202,11 +202,11 @@ def _forget(at: Calls, gone: Sequence[Task]) -> None:
     run.listed = {key: listing for key, listing in run.listed.items() if key not in closed}
 
 
-async def ended(scope: CallScope, work: Coroutine[Any, Any, Json]) -> TaskEnd:
+async def ended(scope: CallScope, work: Callable[[], Awaitable[Json]]) -> TaskEnd:
     """Run a call to its end: with its result, with a question, or with an error."""
     end = None
     try:
-        end = await guarded(scope, _done(scope, work))
+        end = await guarded(scope, partial(_done, scope, work))
         return end
     finally:
         scope.closed = True
@@ -214,9 +214,9 @@ async def ended(scope: CallScope, work: Coroutine[Any, Any, Json]) -> TaskEnd:
             scope.keep_what_ran()
 
 
-async def _done(scope: CallScope, work: Coroutine[Any, Any, Json]) -> TaskEnd:
+async def _done(scope: CallScope, work: Callable[[], Awaitable[Json]]) -> TaskEnd:
     try:
-        result = await work
+        result = await work()
     finally:
         if scope.calls:
             await nested().end_calls(scope)

@@ -82,11 +82,11 @@ async def perform(scope: TaskScope, place: Place) -> TaskEnd:
         CURRENT.reset(token)
 
 
-async def guarded(scope: TaskScope, work: Awaitable[T]) -> T | TaskEnd:
+async def guarded(scope: TaskScope, work: Callable[[], Awaitable[T]]) -> T | TaskEnd:
     """The result of work in a task, or how the task ended where the work asks a person or fails."""
     token = CURRENT.set(scope)
     try:
-        return await work
+        return await work()
     except BaseException as error:
         return _raised(scope, error)
     finally:
