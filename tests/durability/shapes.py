@@ -36,7 +36,7 @@ from nodestep import (
 from nodestep.chat import ChatRequest, ChatResponse, ChatStreamChunk, HumanMessage, Message, ToolCall, ToolMessage
 from nodestep.engine.replay import record_from_bytes
 from nodestep.model.event import TaskRecorded
-from nodestep.model.outcome import Done
+from nodestep.model.outcome import Done, Failed
 from nodestep.runtime.context import CURRENT
 from nodestep.stores.base import StateStore
 from tests.persistence.programs.effects import Effects
@@ -63,11 +63,11 @@ def ran(effects: Effects, ctx: NodeContext | ToolContext) -> None:
 
 
 async def after(task: str, store: StateStore, *, ended: bool = False) -> None:
-    """Until the outcome of a task of this superstep is recorded; with `ended`, until it is its end."""
+    """Until the outcome of a task of this superstep is recorded; with `ended`, until it is its end, or its failure."""
     while True:
         facts = [fact for record in store.records(THREAD, "main") for fact in record_from_bytes(record.body)]
         outcomes = [fact.outcome for fact in facts if isinstance(fact, TaskRecorded) and fact.task == task]
-        if any(isinstance(outcome, Done) or not ended for outcome in outcomes):
+        if any(isinstance(outcome, Done | Failed) or not ended for outcome in outcomes):
             return
         await asyncio.sleep(0)
 
