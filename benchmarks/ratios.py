@@ -121,10 +121,10 @@ TARGETS: Final = [
     _size(
         "200 durable threads at once: commits for each superstep", "W12.async", DISK, 0.1, "commits_per_superstep", ""
     ),
-    *_peers("an agent's turns, one call each", "W14.turns", None, {"langgraph": 1 / 3}),
+    *_peers("an agent's turns, one call each", "W14.turns", None, {"langgraph": 1 / 5}),
     *_peers("an agent's turns, ten calls each", "W14.calls", None, {"langgraph": 1 / 5}),
     *_peers("an agent's turns, one call each, memory store", "W14.turns.memory", None, {"langgraph": 1 / 5}),
-    *_peers("an agent's turns, ten calls each, memory store", "W14.calls.memory", None, {"langgraph": 1 / 20}),
+    *_peers("an agent's turns, ten calls each, memory store", "W14.calls.memory", None, {"langgraph": 1 / 5}),
     _own("a page of open questions / the bare query", "W13.pending.first", "W13.pending.sql", 5),
     _own("`nodestep pending` / its imports", "W13.cli.pending", "W13.cli.imports", 2),
     _own("fork after 10,000 steps / after 200", "W13.fork.h10000", "W13.fork.h200", 1.3),

@@ -167,6 +167,7 @@ def _own_members(value: type) -> Iterator[tuple[str, Any]]:
 
 def _callable(name: str, value: Any, *, skips_self: bool = False) -> Iterator[str]:
     try:
+        getattr(value, "__init__", None)  # a value's class makes it when it is asked for
         signature = inspect.signature(value)
     except (ValueError, TypeError):
         return

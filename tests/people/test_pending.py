@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
@@ -146,7 +147,7 @@ def test_a_question_is_listed_with_everything_that_belongs_to_it(store, clock):
     graph = of(START >> ask >> END, state_store=store)
     paused = graph.invoke({}, thread_id="t").interrupts["ask:ok"]
     (listed,) = run(store.pending()).items
-    for name in vars(listed):
+    for name in (each.name for each in fields(listed)):
         assert getattr(listed, name) == getattr(paused, name), name
     assert (listed.id, listed.node, listed.task_id, listed.payload) == ("ok", "ask", "ask", "ask?")
     assert (listed.assignee, listed.answer_schema, listed.graph) == ("ann", {"type": "integer"}, "Log")
