@@ -72,9 +72,9 @@ class Pool:
         wait does not stop a function that has begun, and drops one that has not."""
         return await self.start(function, *args).result
 
-    def start(self, function: Callable[..., T], *args: Any) -> PoolCall[T]:
-        """The same, as a call to wait for in the running loop."""
-        call = PoolCall(contextvars.copy_context(), function, args)
+    def start(self, function: Callable[..., T], *args: Any, tells_begin: bool = False) -> PoolCall[T]:
+        """The same, as a call to wait for in the running loop; `tells_begin`, also for its begin."""
+        call = PoolCall(contextvars.copy_context(), function, args, tells_begin)
         self.submit(call.carry_out)
         return call
 
@@ -86,29 +86,36 @@ def leave_error(future: asyncio.Future[Any]) -> None:
 
 
 class PoolCall(Generic[T]):
-    """A function on its way through a pool: `begun` is done when it has found a thread, `result` when it has returned."""
+    """A function on its way through a pool: `has_begun` when it has found a thread, and where its begin is told `begun` is
+    done; `result` is done when it has returned. Each is a wake-up of the loop, which costs more than a short function."""
 
-    def __init__(self, context: contextvars.Context, function: Callable[..., T], args: tuple[Any, ...]) -> None:
+    def __init__(
+        self, context: contextvars.Context, function: Callable[..., T], args: tuple[Any, ...], tells_begin: bool
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._context = context
         self._function = function
         self._args = args
         self._deciding = threading.Lock()
         self._decided = False
-        self.begun: asyncio.Future[None] = self._loop.create_future()
+        self.has_begun = False
+        self.begun: asyncio.Future[None] | None = self._loop.create_future() if tells_begin else None
         self.result: asyncio.Future[T] = self._loop.create_future()
 
     def drop(self) -> None:
         """Never begin it, if it has not begun; who waits for it is cancelled."""
         if self._decide():
-            self.begun.cancel()
+            if self.begun is not None:
+                self.begun.cancel()
             self.result.cancel()
 
     def carry_out(self) -> None:
         """In a thread of the pool: call the function, unless nobody waits for it any more."""
         if self.result.cancelled() or not self._decide():
             return
-        _call_back(self._loop, _succeed, self.begun, None)
+        self.has_begun = True
+        if self.begun is not None:
+            _call_back(self._loop, _succeed, self.begun, None)
         try:
             result = self._context.run(self._function, *self._args)
         except BaseException as error:

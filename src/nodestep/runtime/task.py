@@ -281,7 +281,7 @@ async def _result_inside(at: FrameRun, call: PoolCall[Any]) -> Any:
         return await asyncio.shield(call.result)
     except asyncio.CancelledError:
         task = asyncio.current_task()
-        if task is None or not call.begun.done() or not at.is_stopping():
+        if task is None or not call.has_begun or not at.is_stopping():
             raise
     at.halted = True
     task.uncancel()
@@ -312,7 +312,8 @@ async def _call_in_time(scope: TaskScope, timeout_s: float) -> Any:
         CURRENT.set(own)
         return own.spec.call(own.view, own)
 
-    with _in_pool(scope.at, NODES.start(node)) as call:
+    with _in_pool(scope.at, NODES.start(node, tells_begin=True)) as call:
+        assert call.begun is not None
         await call.begun  # waiting for a thread is no time of the node's
         await asyncio.wait((call.result,), timeout=timeout_s)
         if call.result.done():
