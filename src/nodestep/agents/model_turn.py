@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -14,7 +13,7 @@ from ..chat import Chat, ChatRequest, ChatResponse, ChatStreamChunk, gathered
 from ..errors import GraphExecutionError
 from ..hooks.contexts import ModelMiddlewareContext, Replacement
 from ..hooks.middleware import owner_of
-from ..model.canonical import encode
+from ..model.canonical import fingerprint
 from ..model.json import JsonObject
 from ..model.limits import to_json
 from ..runtime.context import TaskScope
@@ -127,7 +126,7 @@ class ModelTurn:
 
 def _fingerprint(request: ChatRequest) -> str:
     """The same for the same request; another one after the state was edited, say."""
-    return hashlib.sha256(encode(to_json(request, "The request", max_bytes=1 << 30))).hexdigest()[:32]
+    return fingerprint(to_json(request, "The request", max_bytes=1 << 30))
 
 
 def _to_json(response: ChatResponse) -> JsonObject:

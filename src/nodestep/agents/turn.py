@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -10,7 +9,7 @@ from typing import Any, TypeAlias
 
 from ..chat import ToolCall
 from ..errors import LimitExceededError, ToolDeniedError, ToolExecutionError, ToolGroupExecutionError
-from ..model.canonical import encode
+from ..model.canonical import fingerprint
 from ..model.ids import encoded_call_id
 from ..model.json import Json
 from ..model.limits import MAX_ID_CHARS
@@ -88,7 +87,7 @@ def _numbered(scope: TaskScope, calls: Sequence[ToolCall]) -> list[tuple[Task, T
 
 def _fingerprint(call: ToolCall) -> str:
     """The same for the same call, and different for one that an edit of the state put in its place."""
-    return hashlib.sha256(encode([call.name, call.arguments, call.arguments_error])).hexdigest()[:32]
+    return fingerprint([call.name, call.arguments, call.arguments_error])
 
 
 def _judged(approvals: Approvals, task: Task, ready: Ready | Refused) -> Verdict:

@@ -106,9 +106,7 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
                 position = position.without(frame_path(path, task))
             return position.with_frame(path, frame.with_work(task, frame.work_of(task).with_outcome(outcome)))
         case OnceRecorded(task, id, value, path):
-            frame = position.frames[path]
-            work = frame.work_of(task)
-            return position.with_frame(path, frame.with_work(task, replaced(work, once={**work.once, id: value})))
+            return position.with_frame(path, position.frames[path].with_once(task, id, value))
         case Started(_, _, due):
             return Position({ROOT: Frame(position.root.superstep + 1, due, memory=position.root.memory)})
         case Remembered(change, path):

@@ -6,7 +6,7 @@ recorded of it stands here, so a process that has read a position needs nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import TypeAlias
@@ -92,6 +92,11 @@ class Frame:
             return self
         return Frame(self.superstep, self.due, {**self.work, task: work}, self.marks, self.graph, self.memory)
 
+    def with_once(self, task: str, id: str, value: Json) -> Frame:
+        """The frame with the result of one `ctx.once` of a task recorded."""
+        work = self.work_of(task)
+        return self.with_work(task, replaced(work, once={**work.once, id: value}))
+
     def advanced(self, due: tuple[Task, ...], marks: Marks) -> Frame:
         """The frame one superstep later."""
         return Frame(
@@ -116,9 +121,10 @@ class Frame:
         kept = {task.id: self.work[task.id] for task in due if task in self.due and task.id in self.work}
         return replaced(self, due=due, work=kept or NO_WORK)
 
-    def waits(self) -> bool:
-        """Whether a task waits for an answer, asked by itself or below it. True only after what could run has run."""
-        return any(isinstance(work.outcome, Asked) for work in self.work.values())
+    def waits(self, besides: Collection[str] = ()) -> bool:
+        """Whether a task waits for an answer, asked by itself or below it, besides those named. True only after what could
+        run has run."""
+        return any(isinstance(work.outcome, Asked) for task, work in self.work.items() if task not in besides)
 
 
 CALLS = Frame(1, graph=NO_GRAPH)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +14,7 @@ from ..model.event import Remembered
 from ..model.ids import is_within, split_key
 from ..model.limits import own_json
 from ..model.memory import changed
+from ..model.value import replaced
 from .frame import FrameRun
 from .memory import WorkingMemory
 from .questions import open_interrupts
@@ -71,7 +71,7 @@ async def _begin_hooks(at: FrameRun, entered: list[GraphHooks]) -> None:
             await _called(at, hooks.before_graph(context))
     change = memory.change()
     if change:
-        at.frame = replace(at.frame, memory=changed(at.frame.memory, change))
+        at.frame = replaced(at.frame, memory=changed(at.frame.memory, change))
         at.run.unrecorded.append(Remembered(change, at.path))
 
 

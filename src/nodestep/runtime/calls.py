@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -77,9 +76,8 @@ class CallScope(TaskScope):
 
     def keep_what_ran(self) -> None:
         """The call did not come to its end, but its tool did: note that, to go with the next commit."""
-        fact, work = OnceRecorded(self.task.id, RAN, self.ran, self.at.path), self.at.frame.work_of(self.task.id)
-        self.at.frame = self.at.frame.with_work(self.task.id, replace(work, once={**work.once, RAN: self.ran}))
-        self.run.unrecorded.append(fact)
+        self.at.frame = self.at.frame.with_once(self.task.id, RAN, self.ran)
+        self.run.unrecorded.append(OnceRecorded(self.task.id, RAN, self.ran, self.at.path))
 
     def take_memory(self) -> MemoryChange:
         """What hooks of this graph changed in what they keep, since the end of another call of the task."""
@@ -118,8 +116,7 @@ class Calls(FrameRun):
     def __init__(self, scope: TaskScope) -> None:
         outer = scope.at
         path = frame_path(outer.path, scope.task.id)
-        origin = f"{outer.origin}/{outer.frame.superstep}/{path}"
-        super().__init__(scope.run, path, outer.blueprint, NO_HOOKS, outer.door, outer.run_id, origin, scope)
+        super().__init__(scope.run, path, outer.blueprint, NO_HOOKS, outer.door, outer.run_id, scope)
         self.step = outer.step
         self.frame = CALLS
 
@@ -135,8 +132,7 @@ class Calls(FrameRun):
 
     def waits(self, besides: Collection[str] = ()) -> bool:
         """Whether a call waits for a person, besides those named."""
-        work = {task.id: self.frame.work_of(task.id) for task in self.frame.due if task.id not in besides}
-        return any(isinstance(one.outcome, Asked) for one in work.values())
+        return self.frame.waits(besides)
 
     async def together(self, work: Mapping[str, Coroutine[Any, Any, T]]) -> dict[str, T]:
         """Do work for several calls at once, and return the results in its order. A TaskEnd ends a call, and is recorded as
@@ -197,9 +193,7 @@ def _forget(at: Calls, gone: Sequence[Task]) -> None:
     run, ids = at.run, {task.id for task in gone}
     for id in ids:
         run.close_frames(frame_path(at.path, id))
-    closed = [key for key in run.listed if split_key(key)[0] == at.path and split_key(key)[1] in ids]
-    run.closes.extend(closed)
-    run.listed = {key: listing for key, listing in run.listed.items() if key not in closed}
+    run.close_questions([key for key in run.listed if split_key(key)[0] == at.path and split_key(key)[1] in ids])
 
 
 async def ended(scope: CallScope, work: Callable[[], Awaitable[Json]]) -> TaskEnd:

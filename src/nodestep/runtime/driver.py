@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import LeaseLostError, ThreadCancelledError
+from ..model.value import replaced
 from .around import hooked
 from .blocking import Door
 from .context import CURRENT
@@ -66,7 +67,7 @@ def _abandon(run: Run, error: BaseException) -> BaseException:
     run.log.settle()
     if run.log.closed:
         return run.log.lost if run.log.lost is not None and run.lease_lost else error
-    failure = replace(failure_of(error), conflict=run.conflict)
+    failure = replaced(failure_of(error), conflict=run.conflict)
     try:
         run.abandon(failure)
     except (LeaseLostError, ThreadCancelledError) as lost:

@@ -42,7 +42,6 @@ class FrameRun:
         hooks: HookTable,
         door: Door,
         run_id: str,
-        origin: str,
         parent: TaskScope | None = None,
     ) -> None:
         self.run = run
@@ -52,11 +51,11 @@ class FrameRun:
         self.hooks = hooks
         self.door = door
         self.run_id = run_id
-        self.origin = origin
+        self.origin: str = run_id if parent is None else f"{parent.at.origin}/{parent.at.frame.superstep}/{path}"
         self.parent = parent
         self.values: dict[str, Any] = {}
         self.dropped: JsonObject = {}
-        self.frame = Frame(0)
+        self.frame: Frame = Frame(0)
         self.step = 0
         self.seconds_left = blueprint.timeout_s
         self.calls_plainly = door.steps_by_hand and blueprint.timeout_s is None and not hooks.around_nodes
@@ -65,9 +64,7 @@ class FrameRun:
 
     def is_stopping(self) -> bool:
         """Whether this graph, or one around it, ends since one of its tasks failed."""
-        if self.stopping is not None and self.stopping.is_set():
-            return True
-        return self.parent is not None and self.parent.at.is_stopping()
+        return any(at.stopping is not None and at.stopping.is_set() for at in outwards(self))
 
     def seed(self, task: Task) -> str:
         """What ids of messages without one are derived from: the same on every attempt of a task, and different for every

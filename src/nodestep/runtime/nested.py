@@ -122,17 +122,7 @@ def _enter(
     run = scope.run
     at = run.frames.get(path)
     if at is None:
-        outer = scope.at
-        at = FrameRun(
-            run,
-            path,
-            blueprint,
-            hooks,
-            door,
-            secrets.token_hex(16),
-            f"{outer.origin}/{outer.frame.superstep}/{path}",
-            scope,
-        )
+        at = FrameRun(run, path, blueprint, hooks, door, secrets.token_hex(16), scope)
         if path in run.stored:
             _take_up(run, at)
         else:

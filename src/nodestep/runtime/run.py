@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine.replay import Checkpoint, advance, snapshot_to_bytes
@@ -67,7 +66,7 @@ class Run:
         self.run_id = secrets.token_hex(16)
         self.door = door
         self.sink = sink
-        self.root = FrameRun(self, ROOT, call.blueprint, call.hooks, door, self.run_id, self.run_id)
+        self.root = FrameRun(self, ROOT, call.blueprint, call.hooks, door, self.run_id)
         self.frames: dict[str, FrameRun] = {ROOT: self.root}
         self.stored: dict[str, Stored] = {}
         self.listed: Mapping[str, Listing] = {}
@@ -107,7 +106,10 @@ class Run:
             return
         self.frames = {inner: at for inner, at in self.frames.items() if not is_within(inner, path)}
         self.stored = {inner: found for inner, found in self.stored.items() if not is_within(inner, path)}
-        gone = [key for key in self.listed if is_within(split_key(key)[0], path)]
+        self.close_questions([key for key in self.listed if is_within(split_key(key)[0], path)])
+
+    def close_questions(self, gone: Collection[str]) -> None:
+        """Close questions that nobody waits for any more, with the next commit."""
         if gone:
             self.closes.extend(gone)
             self.listed = {key: listing for key, listing in self.listed.items() if key not in gone}
@@ -203,8 +205,7 @@ class Run:
     def _once_entry(self, at: FrameRun, fact: OnceRecorded) -> Entry:
         """Taken into the position as well, for a snapshot that a frame beside this task may write; with what is noted where
         the task stands in an inner frame, whose opening may be among it."""
-        work = at.frame.work_of(fact.task)
-        at.frame = at.frame.with_work(fact.task, replace(work, once={**work.once, fact.id: fact.value}))
+        at.frame = at.frame.with_once(fact.task, fact.id, fact.value)
         return self.entry((fact,)) if fact.path else Entry((fact,))
 
     # the lease
