@@ -26,6 +26,7 @@ from nodestep import (
     node,
     when,
 )
+from nodestep.testing import ManualClock
 
 HOUR_MS = 3_600_000
 LEASE_MS = 30_000
@@ -177,22 +178,10 @@ class Refused(Exception):  # noqa: N818 - a finding, told as the name of an erro
     """What a call raises, by its type's name; nothing was written."""
 
 
-@dataclass
-class Clock:
-    wall: int = 1_700_000_000_000
-    lease: int = 5_000_000
-
-    def wall_ms(self) -> int:
-        return self.wall
-
-    def lease_ms(self) -> int:
-        return self.lease
-
-
 class Oracle:
     """Every thread there is."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
         self.lines: dict[tuple[str, str], Line] = {}
         self.decisions: list[Decision] = []

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from nodestep import Graph, InMemoryStateStore, Resume, SQLiteStateStore
-from nodestep.testing import DyingStore
-from tests.durability.oracle import HOUR_MS, LEASE_MS, PLANS, Clock, Commit, Line, Oracle, Refused, Told, build, outcome
+from nodestep.testing import DyingStore, ManualClock
+from tests.durability.oracle import HOUR_MS, LEASE_MS, PLANS, Commit, Line, Oracle, Refused, Told, build, outcome
 from tests.durability.stage import Instant, at_once
 
 THREADS = "abc"
@@ -46,7 +46,7 @@ class AnySequence(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.exists() else None))
-        self.clock = Clock()
+        self.clock = ManualClock()
         self.oracle = Oracle(self.clock)
         self.sides = [Side(InMemoryStateStore(clock=self.clock)), Side(self.opened())]
         self.given: list[tuple[str, str, str]] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -12,7 +11,6 @@ from pydantic import TypeAdapter
 from ..chat import Chat, ChatRequest, ChatResponse, ChatStreamChunk, gathered
 from ..errors import GraphExecutionError
 from ..hooks.contexts import ModelMiddlewareContext, Replacement
-from ..hooks.middleware import owner_of
 from ..model.canonical import fingerprint
 from ..model.json import JsonObject
 from ..model.limits import to_json
@@ -108,20 +106,7 @@ class ModelTurn:
         self, hook: Callable[..., Any], request: ChatRequest, response: ChatResponse | None
     ) -> ModelMiddlewareContext:
         scope = self._scope
-        return ModelMiddlewareContext(
-            self._chat.model,
-            request,
-            response,
-            scope.graph_name,
-            scope.node,
-            scope.at.schema.view(scope.values),
-            scope.run_id,
-            scope.thread_id,
-            scope.step,
-            scope.task_id,
-            scope.root_run_id,
-            partial(scope.memory.of, owner_of(hook)),
-        )
+        return ModelMiddlewareContext(self._chat.model, request, response, *scope.told(), scope.memory_for(hook))
 
 
 def _fingerprint(request: ChatRequest) -> str:

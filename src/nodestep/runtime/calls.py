@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..engine.plan import runnable
 from ..hooks.contexts import ToolMiddlewareContext
-from ..hooks.middleware import NO_HOOKS, owner_of
+from ..hooks.middleware import NO_HOOKS
 from ..model.event import CallsOpened, OnceRecorded
 from ..model.ids import frame_path, idempotency_key, split_key
 from ..model.json import Json
@@ -92,21 +92,9 @@ class ToolHook(NamedTuple):
     task: TaskScope
 
     def __call__(self, tool_name: str, value: Any, *more: Any) -> Any:
-        call, at, run = self.call, self.call.at, self.call.run
-        context = ToolMiddlewareContext(
-            tool_name,
-            value,
-            call.tool_call_id,
-            at.blueprint.name,
-            call.node,
-            at.schema.view(call.values),
-            at.run_id,
-            run.thread_id,
-            at.step,
-            call.task.id,
-            run.run_id,
-            partial(self.task.memory.of, owner_of(self.function)),
-        )
+        call = self.call
+        memory = self.task.memory_for(self.function)
+        context = ToolMiddlewareContext(tool_name, value, call.tool_call_id, *call.told(), memory)
         return self.function(context, *more)
 
 

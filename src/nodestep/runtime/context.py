@@ -268,19 +268,25 @@ class TaskScope:
 
     def hook_context(self, hook: Callable[..., Any], update: Mapping[str, Any] | None = None) -> NodeMiddlewareContext:
         """What a hook around this task receives."""
-        at, run = self.at, self.run
-        return NodeMiddlewareContext(
-            at.blueprint.name,
+        return NodeMiddlewareContext(*self.told(), update, self.memory_for(hook))
+
+    def told(self) -> tuple[str, str, Any, str, str, int, str, str]:
+        """What every hook in a task is told of it: the fields that its contexts have in common, in their order."""
+        view = self.at.schema.view(self.values)
+        return (
+            self.graph_name,
             self.node,
-            at.schema.view(self.values),
-            at.run_id,
-            run.thread_id,
-            at.step,
-            self.task.id,
-            run.run_id,
-            update,
-            partial(self.memory.of, owner_of(hook)),
+            view,
+            self.run_id,
+            self.thread_id,
+            self.step,
+            self.task_id,
+            self.root_run_id,
         )
+
+    def memory_for(self, hook: Callable[..., Any]) -> Callable[[], JsonObject]:
+        """How a hook comes to what its middleware keeps, if it asks."""
+        return partial(self.memory.of, owner_of(hook))
 
 
 def nested() -> ModuleType:
