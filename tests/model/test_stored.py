@@ -74,13 +74,12 @@ def test_every_field_is_stored_and_comes_back():
     assert SCHEMA.result(SCHEMA.load(decode(encode(stored)))) == SCHEMA.result(values)
 
 
-def test_what_is_dumped_and_what_is_loaded_are_own_copies():
-    values = SCHEMA.first_state(FULL)
-    stored = SCHEMA.dump(values)
+def test_what_is_loaded_is_an_own_copy():
+    stored = decode(encode(SCHEMA.dump(SCHEMA.first_state(FULL))))
     loaded = SCHEMA.load(stored)
     stored["options"]["k"].append(2)
     stored["log"].append("y")
-    assert SCHEMA.data(values)["options"] == SCHEMA.data(loaded)["options"] == {"k": [1]}
+    assert SCHEMA.data(loaded)["options"] == {"k": [1]}
     assert SCHEMA.data(loaded)["log"] == ["x"]
 
 

@@ -94,10 +94,8 @@ class Converter:
         return self._told(self._from_json, encode(stored))
 
     def dump(self, value: Any) -> Json:
-        """The JSON of a value that `take` or `read` returned."""
-        if self.shape is not None:
-            return self.shape.copy(value)
-        return decode(self._to_json(value))
+        """The JSON of a value that `take` or `read` returned, to be read and not changed: it may be that very value."""
+        return value if self.shape is not None else decode(self._to_json(value))
 
     def copy(self, value: Any) -> Any:
         """A copy of such a value that shares nothing that can change."""

@@ -119,7 +119,7 @@ class Field:
         return self.whole.same(plain(held), value)
 
     def dump(self, value: Any) -> Json:
-        """The JSON of what the field holds."""
+        """The JSON of what the field holds, to be read and not changed."""
         return self.whole.dump(plain(value))
 
 

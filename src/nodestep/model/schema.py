@@ -278,7 +278,7 @@ class StateSchema(Generic[S]):
     # what is stored
 
     def dump(self, values: Mapping[str, Any]) -> JsonObject:
-        """The JSON form of the whole state."""
+        """The JSON form of the whole state, to be read and not changed: parts of it may be parts of the state."""
         of = self._declared.of
         return {name: of(name).dump(value) for name, value in values.items()}
 
