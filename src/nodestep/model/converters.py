@@ -18,6 +18,7 @@ from ..errors import StateStoreError, StateUpdateError, a
 from .annotations import Reading, says_more
 from .canonical import decode, encode
 from .copying import own_copy, same, same_json
+from .frozen_shapes import FrozenShape, frozen_shape_of
 from .json import Json
 from .limits import NotJson, Unfit, holds_secret, own_json
 from .misfits import UNREADABLE, difference, explain
@@ -51,11 +52,16 @@ class Converter:
         self.config = config
         plain = not self.metadata and _PLAIN_CONFIG.issuperset(config or {})
         self.shape: Shape | None = shape_of(annotation) if plain else None
+        self._is_plain = plain
 
     @cached_property
     def reading(self) -> Reading:
         """What the annotation holds: secrets, validators, names."""
         return Reading(self.annotation, self.metadata)
+
+    @cached_property
+    def _frozen(self) -> FrozenShape | None:
+        return frozen_shape_of(self.annotation) if self._is_plain else None
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:
@@ -77,12 +83,20 @@ class Converter:
         """The value validated, as the own copy that is kept and as its JSON."""
         shape = self.shape
         if shape is None:
-            return self._there_and_back(self._validated(value))
+            return self._taken(value)
         try:
             own = shape.own(value)
         except NotJson:
             own = self._own(shape, self._validated(value))
         return own, own
+
+    def _taken(self, value: Any) -> tuple[Any, Json]:
+        if self._frozen is not None:
+            try:
+                return self._frozen.take(value)
+            except NotJson:
+                pass
+        return self._there_and_back(self._validated(value))
 
     def read(self, stored: Json) -> Any:
         """The value that a stored JSON stands for."""
