@@ -27,6 +27,7 @@ from tests.durability.switched_off import (
     asks_again,
     before_or_after,
     begins_anew,
+    claims_without_comparing,
     clears_all,
     does_nothing,
     every_call,
@@ -64,6 +65,11 @@ PROTECTIONS: dict[str, Protection] = {
         "a claim must find the branch as it was read",
         (Patch("nodestep.stores.writing:Writer._admit", admits_all), Patch(f"{MEMORY_THREADS}._admit", admits_all)),
         ("tests/durability/test_interleavings.py::test_of_two_resumes_one_has_an_effect_in_every_order",),
+    ),
+    "known row": Protection(
+        "a write that goes by what its store knew before must find it so",
+        (Patch("nodestep.stores.sqlite_file:queries", claims_without_comparing),),
+        ("tests/stores/test_known_rows.py",),
     ),
     "epoch": Protection(
         "a write must carry the epoch of the lease that is held now",

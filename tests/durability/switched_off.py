@@ -67,6 +67,20 @@ def append_without_epoch(queries: Any) -> Any:
     return read
 
 
+def claims_without_comparing(queries: Any) -> Any:
+    """A row is changed whatever stands in it."""
+
+    def read(dialect: str) -> Any:
+        found = queries(dialect)
+        loose = found.change_branch.replace(
+            "AND epoch = ?11 AND known_sequence = ?12 AND checksum = ?13", "AND ?11 + ?12 + ?13 >= 0"
+        )
+        assert loose != found.change_branch
+        return replace(found, change_branch=loose)
+
+    return read
+
+
 def unchecked_record(_: Any) -> Any:
     from nodestep.stores.base import Record
     from nodestep.stores.rows import LAST_SEQUENCE, SEQUENCE_BITS

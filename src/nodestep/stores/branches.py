@@ -10,8 +10,11 @@ from typing import Final, NamedTuple
 from .base import Head, Status
 from .rows import LAST_SEQUENCE, Row, checksum, damaged, row_id
 
+_FIXED: Final = 8
+"""How many columns never change save by a prune."""
 _CHECKED: Final = 14
 """How many columns the checksum covers; it follows them."""
+_RUNNING: Final = Status.RUNNING.value
 
 
 class BranchRow(NamedTuple):
@@ -90,7 +93,7 @@ class BranchRow(NamedTuple):
     @property
     def running(self) -> bool:
         """Whether the branch is running, or was cut off while it was."""
-        return self.status == Status.RUNNING.value
+        return self.status == _RUNNING
 
     @property
     def history(self) -> str:
@@ -104,23 +107,31 @@ class BranchRow(NamedTuple):
 
     def columns(self) -> tuple[str | int | None, ...]:
         """The row as it is stored."""
-        checked = self[:_CHECKED]
-        return (*checked, checksum(*checked), self.owner, self.lease_until_ms)
+        return self[:-1]
+
+    def changing(self) -> tuple[str | int | None, ...]:
+        """Its number, and the columns that a write changes."""
+        return (self.no, *self[_FIXED:-1])
+
+    def at(self, sequence: int) -> BranchRow:
+        """The same row with another last record of its own."""
+        return BranchRow(*self[:-1], row_id(self.no, sequence))
+
+    def numbered(self, no: int) -> BranchRow:
+        """The row of a new branch with its number."""
+        return BranchRow(no, *self[1:])
 
     def moved(self, change: Change) -> BranchRow:
         """The branch after a write that appends a record."""
+        status, epoch, open_questions, new_answers, at_ms, owner, until_ms = change
         sequence = self.sequence + 1
-        return self._replace(
-            status=change.status.value,
-            epoch=change.epoch,
-            known_sequence=sequence,
-            open_questions=change.open_questions,
-            answers=self.answers + change.new_answers,
-            changed_at_ms=change.at_ms,
-            owner=change.owner,
-            lease_until_ms=change.until_ms,
-            last_id=row_id(self.no, sequence),
-        )
+        checked = (*self[:_FIXED], status, epoch, sequence, open_questions, self.answers + new_answers, at_ms)
+        return BranchRow(*checked, checksum(*checked), owner, until_ms, row_id(self.no, sequence))
+
+    def pruned(self, upto: int) -> BranchRow:
+        """The branch without its records up to this one."""
+        row = self._replace(pruned_sequence=upto)
+        return row._replace(checksum=checksum(*row[:_CHECKED]))
 
     def head(self, live: bool, updated_at_ms: int | None = None, status: Status | None = None) -> Head:
         """The branch as readers get it; without `updated_at_ms` and `status`, as of the last change of its row."""
@@ -141,7 +152,7 @@ class BranchRow(NamedTuple):
 class Change(NamedTuple):
     """What a write makes of a branch's row."""
 
-    status: Status
+    status: str
     epoch: int
     open_questions: int
     new_answers: int

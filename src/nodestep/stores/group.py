@@ -52,19 +52,16 @@ class GroupCommit(Generic[J]):
             try:
                 with group.turn:
                     if not group.begun:
-                        self._lead(group)
+                        with self.lead:
+                            self._gathering = _Group()
+                            group.begun = True
+                            self._execute_all(list(group.jobs))
             except BaseException:
                 if not group.begun:
                     group.jobs.remove(job)
                 raise
             if job.error is not None:
                 raise copy.copy(job.error) from job.error.__cause__
-
-    def _lead(self, group: _Group[J]) -> None:
-        with self.lead:
-            self._gathering = _Group()
-            group.begun = True
-            self._execute_all(list(group.jobs))
 
     def _execute_all(self, jobs: list[J]) -> None:
         try:

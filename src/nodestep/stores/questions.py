@@ -65,18 +65,15 @@ class Opening:
     Raises ValueError for a key that comes twice.
     """
 
-    __slots__ = ("_rows", "_said")
+    __slots__ = ("_rows", "_said", "needs_number")
 
     def __init__(self, opens: tuple[QuestionRow, ...]) -> None:
         if len({row.key for row in opens}) < len(opens):
             raise ValueError("one write opens each question once; a key comes twice in its opens")
+        self.needs_number = None in [row.pause for row in opens]
+        """Whether a question is new: those that were open before keep the number they have."""
         self._rows = opens
         self._said = [b"," + encode(row[:_SAID])[1:-1] for row in opens]
-
-    @property
-    def needs_number(self) -> bool:
-        """Whether a question is new: those that were open before keep the number they have."""
-        return any(row.pause is None for row in self._rows)
 
     def kept(self, pause: int | None, at_ms: int) -> Iterable[KeptQuestion]:
         """The questions to keep; `pause` and `at_ms` go to those that carry none."""

@@ -7,11 +7,10 @@ and no SQL. Rows of branches are in `branches.py`, those of questions in `questi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 from ..errors import StoreCorruptedError
-from ..model.value import locked_value
 from .answers import KeptAnswer
 from .base import Record
 
@@ -49,28 +48,32 @@ def damaged(what: str) -> StoreCorruptedError:
     )
 
 
-@locked_value
-class Counters:
+class Counters(NamedTuple):
     """What the store has given away: the last number of a branch, of a pause and of an answer."""
 
     store_id: str
     branch_no: int
     pause: int
     answer: int
+    checksum: int
 
-    @property
-    def checksum(self) -> int:
-        """What is stored with the row."""
-        return checksum(self.store_id, self.branch_no, self.pause, self.answer)
+    @classmethod
+    def made(cls, store_id: str, branch_no: int, pause: int, answer: int) -> Counters:
+        """The row of these counters."""
+        return cls(store_id, branch_no, pause, answer, checksum(store_id, branch_no, pause, answer))
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Counters:
         """The value of the table's one row."""
         if len(rows) == 1:
-            counters = cls(*rows[0][:-1])
-            if counters.checksum == rows[0][-1]:
+            counters = cls(*rows[0])
+            if counters == cls.made(*counters[:-1]):
                 return counters
         raise damaged("the row of its counters")
+
+    def counted(self, branch: bool, pause: bool, answers: int) -> Counters:
+        """The counters when a branch, a pause and so many answers more were given numbers, or not."""
+        return Counters.made(self.store_id, self.branch_no + branch, self.pause + pause, self.answer + answers)
 
 
 def record_of(row: Row) -> Record:

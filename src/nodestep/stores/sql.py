@@ -18,15 +18,16 @@ from .branches import BranchRow
 from .clock import Clock
 from .connection import Connection, Database
 from .group import GroupCommit
+from .known import Held, Known
 from .leases import Leases
 from .listing import Wanted, questions
 from .owner import this_process
 from .prepared import Prepared
 from .pruning import Cut
 from .reading import Reader
-from .rows import Counters
+from .rows import Counters, damaged
 from .sweeping import Sweeping, delete, prune
-from .writing import Appending, Writer
+from .writing import Appending, Moved, Writer
 
 T = TypeVar("T")
 
@@ -80,8 +81,7 @@ class SqlStateStore:
         """Start with locks and an identity of this process's own."""
         self._leases = Leases.of(this_process(int(self._lease_s * 1000)), self._clock)
         self._group: GroupCommit[_Writes | _Renewal] = GroupCommit(self._execute)
-        self._ends: dict[int, tuple[int, int]] = {}
-        """Epoch and last sequence of the branches that this store holds: what a write must follow."""
+        self._known = Known()
 
     @property
     def lease_s(self) -> float:
@@ -113,6 +113,7 @@ class SqlStateStore:
         look = self._database.read(
             lambda connection: Reader(connection, self._queries).look(thread_id, branch_id, upto)
         )
+        self._known.see(thread_id, branch_id, None if look is None else look.branch)
         if look is None:
             return None
         head = look.branch.head(self._leases.live(look.branch), look.updated_at_ms)
@@ -232,17 +233,29 @@ class SqlStateStore:
     def _execute(self, jobs: list[_Writes | _Renewal]) -> None:
         if len(jobs) == 1 and isinstance(jobs[0], _Writes) and self._append(jobs[0]):
             return
+        try:
+            writer = self._transact(jobs, self._known)
+        except Moved as moved:
+            self._known.held.pop(moved.branch.no, None)
+            writer = self._by_what_is_read(jobs)
+        writer.settle(self._known)
+        for job in jobs:
+            job.done = True
 
-        def work(connection: Connection) -> None:
-            writer = Writer(connection, self._queries, self._leases)
+    def _by_what_is_read(self, jobs: list[_Writes | _Renewal]) -> Writer:
+        try:
+            return self._transact(jobs, Known())
+        except Moved as moved:
+            raise damaged(moved.branch.history) from None
+
+    def _transact(self, jobs: list[_Writes | _Renewal], known: Known) -> Writer:
+        def work(connection: Connection) -> Writer:
+            writer = Writer(connection, self._queries, self._leases, known)
             for job in jobs:
                 job.carry_out(writer)
+            return writer
 
-        self._database.write(work)
-        for job in jobs:
-            if isinstance(job, _Writes):
-                self._note_ends(job)
-            job.done = True
+        return self._database.write(work)
 
     def _append(self, job: _Writes) -> bool:
         """Carry out a write that is one statement without a transaction around it, and whose branch this store wrote
@@ -250,22 +263,13 @@ class SqlStateStore:
         appending = job.writes[0]
         if len(job.writes) > 1 or not isinstance(appending, Appending):
             return False
-        write = appending.write
-        if write.snapshot is not None or self._ends.get(write.no) != (write.epoch, write.sequence):
+        write, held = appending.write, self._known.held.get(appending.write.no)
+        if write.snapshot is not None or held is None or held[:2] != (write.epoch, write.sequence):
             return False
         if not self._database.write_one(self._queries.append_record, appending.row):
-            del self._ends[write.no]
+            del self._known.held[write.no]
             return False
-        self._ends[write.no] = (write.epoch, write.sequence + 1)
+        self._known.held[write.no] = Held(write.epoch, write.sequence + 1, held.row)
         job.answers = [appending.receipt()]
         job.done = True
         return True
-
-    def _note_ends(self, job: _Writes) -> None:
-        for write, answer in zip(job.writes, job.answers, strict=True):
-            if not isinstance(answer, Receipt):
-                continue
-            if isinstance(write, Appending) or write.write.status is Status.RUNNING:
-                self._ends[answer.no] = (answer.epoch, answer.sequence)
-            else:
-                self._ends.pop(answer.no, None)

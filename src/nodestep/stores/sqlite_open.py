@@ -207,9 +207,7 @@ def _migrate(raw: apsw.Connection, version: int) -> None:
         raw.pragma("user_version", migration.number)
     if version == 0:
         raw.pragma("application_id", APPLICATION_ID)
-        counters = Counters(secrets.token_hex(16), 0, 0, 0)
-        values = (counters.store_id, counters.branch_no, counters.pause, counters.answer, counters.checksum)
-        raw.execute(queries("sqlite").add_counters, values)
+        raw.execute(queries("sqlite").add_counters, Counters.made(secrets.token_hex(16), 0, 0, 0))
 
 
 def _use_wal(raw: apsw.Connection, path: str, busy_s: float) -> None:

@@ -87,13 +87,10 @@ def prune(connection: Connection, queries: Queries, no: int, cut: Cut) -> bool:
     for sequence in kept - held:
         id, body = row_id(no, sequence), cut.snapshots[sequence]
         connection.change(queries.add_snapshot, (id, body_checksum(body, id), body))
-    row = branch._replace(pruned_sequence=cut.first - 1).columns()
-    connection.change(queries.change_pruned, (no, cut.first - 1, row[_CHECKSUM]))
+    pruned = branch.pruned(cut.first - 1)
+    connection.change(queries.change_pruned, (no, pruned.pruned_sequence, pruned.checksum))
     connection.change(queries.add_sweep, Sweep(no, cut.first, tuple(sorted(kept | needed))).columns())
     return True
-
-
-_CHECKSUM: Final = BranchRow._fields.index("checksum")
 
 
 def _left_at(rows: Sequence[BranchRow], no: int) -> set[int]:

@@ -1,7 +1,7 @@
 """One write inside a transaction: its guard against the branch as it is, then its rows.
 
-The write of an owner that goes on is one statement that checks and appends; all others read the branch first and write its
-row anew.
+The write of an owner that goes on is one statement that checks and appends. All others write the branch's row anew, and
+name in the statement the row that they expect: one that was read in this transaction, or that the store knows from before.
 """
 
 from __future__ import annotations
@@ -10,15 +10,24 @@ from typing import Final
 
 from .base import Append, Fenced, ForkOf, Holding, New, Receipt, Refused, Status, Unchanged, Write
 from .branches import BranchRow, Change
-from .connection import Connection
+from .connection import Connection, Values
+from .known import Held, Known
 from .leases import Leases
 from .prepared import Prepared, check_record
 from .queries import Queries
 from .question_rows import question_columns
 from .reading import Reader
-from .rows import Counters, answer_columns, body_checksum, record_checksum, row_id
+from .rows import Counters, answer_columns, body_checksum, damaged, record_checksum, row_id
 
-_UNCOUNTED: Final = Counters("", 0, 0, 0)
+_UNCOUNTED: Final = Counters("", 0, 0, 0, 0)
+
+
+class Moved(Exception):  # noqa: N818 - a finding on its way to where the transaction is made anew
+    """A row that was expected is another by now."""
+
+    def __init__(self, branch: BranchRow) -> None:
+        super().__init__()
+        self.branch = branch
 
 
 class Appending:
@@ -39,30 +48,49 @@ class Appending:
 
 
 class Writer:
-    """Carries out writes, one after another, in one write transaction."""
+    """Carries out writes, one after another, in one write transaction. What the store `known` from before may be out of
+    date: then a write raises Moved, and all of the transaction is to be made anew by what is read."""
 
-    def __init__(self, connection: Connection, queries: Queries, leases: Leases) -> None:
+    def __init__(self, connection: Connection, queries: Queries, leases: Leases, known: Known) -> None:
         self._rows = connection.rows
         self._change = connection.change
         self._queries = queries
         self._leases = leases
         self._reader = Reader(connection, queries)
+        self._known = known
+        self._counters = known.counters
+        self._held: dict[int, Held | None] = {}
+
+    def settle(self, known: Known) -> None:
+        """The transaction is durable: what it made is known from now on."""
+        known.counters = self._counters or known.counters
+        for no, held in self._held.items():
+            if held is None:
+                known.held.pop(no, None)
+            else:
+                known.held[no] = held
 
     def append(self, appending: Appending) -> Receipt | Refused:
         """Let an owner go on, or refuse it and write nothing."""
-        id = appending.row[0]
+        id, write = appending.row[0], appending.write
         before = self._rows(self._queries.has_record, (id - 1,))
         if not before or self._change(self._queries.append_record, appending.row) != 1:
-            return self._refused(self._reader.branch_by_no(appending.write.no))
-        self._add_snapshot(id, appending.write.snapshot)
+            return self._refused(self._reader.branch_by_no(write.no))
+        self._add_snapshot(id, write.snapshot)
+        held = self._known.held.get(write.no)
+        row = None if held is None or held.epoch != write.epoch else held.row
+        self._held[write.no] = Held(write.epoch, write.sequence + 1, row)
         return appending.receipt()
 
     def write(self, prepared: Prepared) -> Receipt | Refused:
         """Write it, or refuse it and write nothing."""
         write = prepared.write
+        expected = self._known.expected(write, prepared.at_ms)
+        if expected is not None:
+            return self._carry_out(prepared, expected)
         found = self._reader.branch(write.thread_id, write.branch_id)
         branch = self._begin(prepared) if found is None else self._admit(write, found)
-        return self._refused(found) if branch is None else self._carry_out(prepared, branch, is_new=found is None)
+        return self._refused(found) if branch is None else self._carry_out(prepared, branch)
 
     def renew(self, no: int, epoch: int) -> bool:
         """Extend a lease, if it is still held with this epoch."""
@@ -103,26 +131,31 @@ class Writer:
         same = (branch.no, branch.epoch, branch.sequence) == (no, epoch, sequence)
         return branch if free and same else None
 
-    def _carry_out(self, prepared: Prepared, branch: BranchRow, is_new: bool) -> Receipt:
-        write, at_ms = prepared.write, prepared.at_ms
-        given = self._count(is_new, prepared.opening.needs_number, len(prepared.answers))
+    def _carry_out(self, prepared: Prepared, before: BranchRow) -> Receipt:
+        """Write the rows of a write to a branch that is as expected."""
+        write, at_ms, answers, is_new = prepared.write, prepared.at_ms, prepared.answers, before.no == 0
+        given = self._count(is_new, prepared.opening.needs_number, len(answers))
         pause = given.pause if prepared.opening.needs_number else None
-        if is_new:
-            branch = branch._replace(no=given.branch_no)
-        open_questions = self._write_questions(prepared, branch, pause)
-        for number, answer in enumerate(prepared.answers, start=given.answer - len(prepared.answers) + 1):
+        branch = before.numbered(given.branch_no) if is_new else before
+        open_questions = self._write_questions(prepared, branch, pause) if branch.open_questions or write.opens else 0
+        for number, answer in enumerate(answers, start=given.answer - len(answers) + 1):
             self._change(self._queries.add_answer, answer_columns(number, branch.no, answer))
         after = branch.moved(self._changed(prepared, branch, open_questions))
-        row = after.columns()
         if is_new:
-            self._change(self._queries.add_branch, row)
+            self._expect_change(self._queries.add_branch, after.columns(), branch)
         else:
-            self._change(self._queries.change_branch, (row[0], *row[8:]))
-        id = row_id(after.no, after.sequence)
+            guard = branch.epoch, branch.known_sequence, branch.checksum
+            self._expect_change(self._queries.change_branch, (*after.changing(), *guard), branch)
+        id, sequence = row_id(after.no, after.sequence), after.sequence
         sum = record_checksum(id, at_ms, pause, write.record)
-        self._change(self._queries.add_record, (id, at_ms, pause, sum, write.record))
+        self._expect_change(self._queries.add_record, (id, at_ms, pause, sum, write.record), branch)
         self._add_snapshot(id, write.snapshot)
-        return Receipt(after.no, after.epoch, after.sequence, at_ms, pause)
+        self._held[after.no] = Held(after.epoch, sequence, after) if after.running else None
+        return Receipt(after.no, after.epoch, sequence, at_ms, pause)
+
+    def _expect_change(self, query: str, values: Values, branch: BranchRow) -> None:
+        if self._change(query, values) != 1:
+            raise Moved(branch)
 
     def _write_questions(self, prepared: Prepared, branch: BranchRow, pause: int | None) -> int:
         """Close and open questions; says how many are open then."""
@@ -143,13 +176,14 @@ class Writer:
         run that was cut off, to fence that run out."""
         write = prepared.write
         epoch, owner, until_ms = branch.epoch, branch.owner, branch.lease_until_ms
-        claims = write.status is Status.RUNNING or branch.running or isinstance(write.guard, Fenced)
-        if claims and not isinstance(write.guard, Holding):
+        guard, claims = write.guard, write.status is Status.RUNNING
+        if not isinstance(guard, Holding) and (claims or branch.running or isinstance(guard, Fenced)):
             epoch += 1
             owner, until_ms = self._leases.stored_owner, self._leases.end_ms()
-        if write.status is not Status.RUNNING:
+        if not claims:
             owner, until_ms = None, 0
-        return Change(write.status, epoch, open_questions, len(prepared.answers), prepared.at_ms, owner, until_ms)
+        new_answers = len(prepared.answers)
+        return Change(write.status.value, epoch, open_questions, new_answers, prepared.at_ms, owner, until_ms)
 
     def _add_snapshot(self, id: int, snapshot: bytes | None) -> None:
         if snapshot is not None:
@@ -159,8 +193,16 @@ class Writer:
         """The counters after a write that makes a branch, a pause and so many answers, or not."""
         if not branch and not pause and not answers:
             return _UNCOUNTED
-        before = Counters.of(self._rows(self._queries.read_counters))
-        after = Counters(before.store_id, before.branch_no + branch, before.pause + pause, before.answer + answers)
-        values = (after.branch_no, after.pause, after.answer, after.checksum)
-        self._change(self._queries.write_counters, values)
+        known = self._counters
+        after = None if known is None else self._counted(known, branch, pause, answers)
+        if after is None:
+            after = self._counted(Counters.of(self._rows(self._queries.read_counters)), branch, pause, answers)
+        if after is None:
+            raise damaged("the row of its counters")
+        self._counters = after
         return after
+
+    def _counted(self, before: Counters, branch: bool, pause: bool, answers: int) -> Counters | None:
+        """The counters after one that counts on from `before`, unless they are others by now."""
+        after = before.counted(branch, pause, answers)
+        return after if self._change(self._queries.write_counters, (*after[1:], *before[1:])) == 1 else None

@@ -40,21 +40,26 @@ SELECT ?1, ?2, ?3, ?4 FROM branches WHERE no = ?5 AND epoch = ?6 AND status = 'r
 ON CONFLICT DO NOTHING;
 
 -- name: add_record
-INSERT INTO records (id, at_ms, pause, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5);
+-- Changes no row where there is such a record.
+INSERT INTO records (id, at_ms, pause, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING;
 
 -- name: add_snapshot
 INSERT INTO snapshots (id, checksum, body) VALUES (?1, ?2, ?3);
 
 -- name: add_branch
+-- Changes no row where there is such a branch.
 INSERT INTO branches (no, thread_id, branch_id, parent_no, fork_sequence, pruned_sequence, graph, created_at_ms, status, epoch, known_sequence,
     open_questions, answers, changed_at_ms, checksum, owner, lease_until_ms)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17);
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+ON CONFLICT DO NOTHING;
 
 -- name: change_branch
+-- Changes no row where the branch is no more as it was found: epoch, known_sequence, checksum. An owner that goes on keeps
+-- its lease, which may have been renewed meanwhile.
 UPDATE branches
 SET status = ?2, epoch = ?3, known_sequence = ?4, open_questions = ?5, answers = ?6, changed_at_ms = ?7, checksum = ?8,
-    owner = ?9, lease_until_ms = ?10
-WHERE no = ?1;
+    owner = ?9, lease_until_ms = CASE WHEN ?2 = status AND ?3 = epoch THEN lease_until_ms ELSE ?10 END
+WHERE no = ?1 AND epoch = ?11 AND known_sequence = ?12 AND checksum = ?13;
 
 -- name: change_pruned
 -- no, pruned_sequence, checksum.
@@ -73,7 +78,9 @@ INSERT INTO counters (one, store_id, branch_no, pause, answer, checksum) VALUES 
 SELECT store_id, branch_no, pause, answer, checksum FROM counters;
 
 -- name: write_counters
-UPDATE counters SET branch_no = ?1, pause = ?2, answer = ?3, checksum = ?4;
+-- Changes no row where they are no more as they were found: branch_no, pause, answer, checksum.
+UPDATE counters SET branch_no = ?1, pause = ?2, answer = ?3, checksum = ?4
+WHERE branch_no = ?5 AND pause = ?6 AND answer = ?7 AND checksum = ?8;
 
 -- name: add_answer
 INSERT INTO answers (number, branch_no, at_ms, key, source, given_by, note, pause, rejected, checksum, body)
