@@ -175,17 +175,18 @@ class MessagesField(Field):
 
     def take_part(self, value: Any, seed: str) -> tuple[Any, str, Json]:
         items = self._listed(value)
-        removals = {place: item for place, item in enumerate(items) if isinstance(item, RemoveMessage)}
+        removals = {place: item for place, item in enumerate(items) if type(item) is RemoveMessage}
         messages = [self._with_id(item, place, seed) for place, item in enumerate(items) if place not in removals]
         typed, stored = self._taken(self.part, messages)
         self._check_ids(typed, stored)
-        typed = list(typed)
+        if removals:
+            typed, stored = list(typed), list(stored)
         for place, removal in removals.items():
             if type(removal.id) is not str:
                 raise Unfit(StateUpdateError, "RemoveMessage takes the id of a message, a text")
             check_text(removal.id)
             typed.insert(place, removal)
-            stored = [*stored[:place], removal.id, *stored[place:]]
+            stored.insert(place, removal.id)
         return typed, MESSAGES, stored
 
     def take_whole(self, value: Any, seed: str) -> tuple[Any, Json]:
@@ -235,7 +236,7 @@ class MessagesField(Field):
         if message_id(message) is not None:
             return message
         id = _derived_id(self.name, place, seed)
-        if isinstance(message, Mapping):
+        if type(message) is dict or isinstance(message, Mapping):
             return {**message, "id": id}
         if isinstance(message, BaseModel) and "id" in type(message).model_fields:
             return message.model_copy(update={"id": id})

@@ -38,11 +38,12 @@ class Grown:
     def edited(self, edits: Sequence[Edit]) -> Grown:
         """The list of messages after the edits. Appending costs what is appended, other edits a copy."""
         positions = self._positions
+        appended = {id for id, message in edits if message is not None}
         in_place = (
             positions is not None
             and len(self._storage) == self._length
-            and len({id for id, message in edits if message is not None}) == len(edits)
-            and not any(id in positions for id, _ in edits)
+            and len(appended) == len(edits)
+            and positions.keys().isdisjoint(appended)
         )
         storage = self._storage if in_place else self.items()
         if not in_place or positions is None:

@@ -13,7 +13,9 @@ Edit: TypeAlias = tuple[str, Any]
 
 def message_id(message: Any) -> Any:
     """The id of a message, a dict or an object; `None` where it has none."""
-    return message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
+    if type(message) is dict or isinstance(message, Mapping):
+        return message.get("id")
+    return getattr(message, "id", None)
 
 
 def positions_of(messages: Iterable[Any]) -> Positions:
