@@ -14,6 +14,7 @@ from pydantic import BaseModel, SecretStr
 from nodestep import ToolDeniedError, ToolExecutionError
 from nodestep.agents import ToolCallResult, ToolContext, call_tool, tool
 from nodestep.agents.calling import error_text, result_text
+from nodestep.model.limits import to_json
 
 
 class Money(BaseModel):
@@ -153,7 +154,11 @@ def test_a_result_must_have_a_json_form():
     ],
 )
 def test_a_result_is_told_as_compact_json(value, text):
-    assert result_text(value) == text
+    assert result_text(to_json(value, "The result")) == text
+
+
+def test_an_error_is_told_in_text_that_can_be_stored():
+    assert error_text(ValueError("a\0b\ud83d")) == "Tool error: ValueError: a\ufffdb\ufffd"
 
 
 def test_a_tool_that_needs_approval_is_refused_where_nobody_is_asked():

@@ -13,12 +13,14 @@ from nodestep import (
     AgentState,
     BaseState,
     ChatHistoryError,
+    Command,
     Graph,
     GraphConfigError,
     GraphExecutionError,
     InMemoryStateStore,
     ModelProviderError,
     Node,
+    RemoveMessage,
     ScriptedChat,
     StructuredOutputError,
     add_messages,
@@ -95,6 +97,20 @@ class TestAsking:
         with pytest.raises(ChatHistoryError, match="the call 'a' has no result"):
             said(think(chat), HELLO, AIMessage(tool_calls=(CALL,)), HELLO)
         assert chat.requests == []
+
+    @pytest.mark.parametrize("spoilt", [AIMessage(id="1", tool_calls=(CALL,)), RemoveMessage("2")])
+    def test_a_history_that_is_changed_between_turns_is_looked_at_again(self, spoilt):
+        @node(goto=["think"])
+        def spoil(state: AgentState) -> Command:
+            return Command({"messages": [spoilt]}, goto="think" if len(state.messages) < 6 else END)
+
+        asks = AIMessage(id="2", tool_calls=(CALL,))
+        told = ToolMessage(id="3", content="", name="look", tool_call_id="a")
+        first = [HumanMessage(id="0", content="Hello"), AIMessage(id="1", content="Hi"), asks, told]
+        think = model_node("think", chat=ScriptedChat(["Hi", "Hi"]))
+        graph = Graph(AgentState).flow(START >> think, think >> spoil)
+        with pytest.raises(ChatHistoryError):
+            graph.invoke({"messages": first})
 
     def test_a_repaired_history_is_asked_with_and_the_stored_one_stays(self):
         chat = ScriptedChat(["Hi"])

@@ -186,7 +186,7 @@ class Nested(BaseModel, frozen=True):
         dict[str, Any],
         Annotated[dict[str, Any], AfterValidator(dict)],
         list[Price] | tuple[Price, ...] | Annotated[dict[str, Any], AfterValidator(len)],
-        Price | Annotated[Price, AfterValidator(lambda price: price)],
+        Price | Annotated[Price, AfterValidator(len)],
         tuple[Price, Price],
     ],
     ids=str,

@@ -68,6 +68,7 @@ class Approvals:
         ]
         self._rules = tuple(rule for item in middleware for rule in item.rules)
         self.hold_turn = any(item.hold_turn for item in middleware)
+        self._shown: JsonObject = scope.cache.get(SHOWN, {})
 
     def read_before(self, task: Task) -> JsonObject | None:
         """The arguments of a call as they were read when it was first asked about: a default that is made anew each time
@@ -80,11 +81,14 @@ class Approvals:
         Raises ToolDeniedError for one that was denied, ToolExecutionError where an edit does not fit its tool, or where the
         arguments cannot be shown as they would run.
         """
-        current, needs = ready.arguments, self._needs(ready.tool, ready.arguments)
+        current, is_judged = ready.arguments, self._is_judged(ready.tool)
+        if not is_judged and not self._shown:
+            return Cleared(ready.tool, current)
+        needs = self._needs(ready.tool, current)
         asked = self._asked(task)
         question = self._find(asked, ready.tool, current)
         if not needs and question is None:
-            return Cleared(ready.tool, read_back(ready.tool, current) if self._is_judged(ready.tool) else current)
+            return Cleared(ready.tool, read_back(ready.tool, current) if is_judged else current)
         while True:
             current = read_back(ready.tool, current)
             question = question or self._new_question(task, ready, current)
@@ -114,20 +118,20 @@ class Approvals:
 
     def _asked(self, task: Task) -> Iterator[tuple[str, JsonObject]]:
         """The questions that were asked about a call before, in order, each with what was shown."""
-        shown: JsonObject = self._scope.cache.get(SHOWN, {})
-        return iter([(id, one) for id, one in shown.items() if (one["task"], one["call"]) == (task.id, task.payload)])
+        shown = self._shown.items()
+        return iter([(id, one) for id, one in shown if (one["task"], one["call"]) == (task.id, task.payload)])
 
     def _find(self, asked: Iterator[tuple[str, JsonObject]], tool: Tool[Any, Any], current: Checked) -> str | None:
         """The next of them that showed the call as it is now."""
         return next((id for id, one in asked if _showed(one["arguments"], tool, current)), None)
 
     def _new_question(self, task: Task, ready: Ready, current: Checked) -> str:
-        shown: JsonObject = self._scope.cache.setdefault(SHOWN, {})
         number = 1
-        while (id := approval_id(ready.call_id, number)) in shown:
+        while (id := approval_id(ready.call_id, number)) in self._shown:
             number += 1
         read = {} if same_json(ready.read, current.json) else {"read": ready.read}
-        shown[id] = {"task": task.id, "call": task.payload, "arguments": current.json, **read}
+        self._scope.cache[SHOWN] = self._shown
+        self._shown[id] = {"task": task.id, "call": task.payload, "arguments": current.json, **read}
         return id
 
     def _decision(self, question: str, ready: Ready, current: Checked) -> ToolDecision | None:

@@ -23,6 +23,7 @@ from ..model.json import JsonObject
 from ..model.limits import NotJson, Unfit, refuse_hidden, to_json
 from ..model.misfits import explain
 from .context import ToolContext
+from .plain_arguments import PlainArguments, plain_arguments
 
 _FLAT = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
@@ -53,6 +54,8 @@ class Arguments:
     """The parameter that takes the model itself, where the tool has an `input_model`."""
     context: str | None
     result: TypeAdapter[Any] | None
+    plain: PlainArguments | None
+    """How they are read without the model, where every parameter has a plain JSON type."""
 
     def schema(self) -> JsonObject:
         """The JSON Schema that a model is shown."""
@@ -60,6 +63,9 @@ class Arguments:
 
     def check(self, given: Mapping[str, Any]) -> Checked:
         """Read the arguments of a call. Raises ArgumentsError, which says what does not fit and never with which value."""
+        exact = None if self.plain is None else self.plain.read(given)
+        if exact is not None:
+            return Checked(*exact)
         try:
             read = self.model.model_validate_json(encode(to_json(given, "The arguments")))
             refuse_hidden(read)
@@ -97,12 +103,14 @@ def read_arguments(function: Callable[..., Any], title: str, input_model: type[B
     if problems:
         raise GraphConfigError("\n".join(problems))
     model = _narrowed(input_model, title) if input_model is not None else _made(function, title, inputs, types)
+    defaults = {each.name: each.default for each in inputs if each.default is not Parameter.empty}
     return Arguments(
         model,
         {} if input_model is not None else {f"p{at}": each.name for at, each in enumerate(inputs)},
         inputs[0].name if input_model is not None else None,
         contexts[0].name if contexts else None,
         _result_adapter(_annotation(names, signature.return_annotation)),
+        plain_arguments(types, defaults) if input_model is None else None,
     )
 
 

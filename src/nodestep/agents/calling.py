@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ..chat.reading import whole_text
 from ..errors import (
     GraphChangedError,
     LeaseLostError,
@@ -18,13 +19,13 @@ from ..errors import (
     ToolExecutionError,
 )
 from ..model.canonical import encode
-from ..model.json import JsonObject
-from ..model.limits import to_json
+from ..model.json import Json, JsonObject
 from ..model.misfits import explain
 from ..model.node import Command
 from ..runtime.pool import NODES
 from .arguments import ArgumentsError, Checked
 from .context import ToolContext
+from .returning import Result, result_of
 from .tool import Tool
 
 NOT_OF_TOOLS = (GraphChangedError, LeaseLostError, StateStoreError, ThreadCancelledError)
@@ -53,7 +54,8 @@ async def call_tool(
         raise ToolDeniedError(
             tool.name, "It needs a person's approval, and call_tool asks nobody. Run it with tool_runner or an agent."
         )
-    return ToolCallResult(await run_tool(tool, checked, ctx), checked.json)
+    result = await run_tool(tool, checked, ctx)
+    return ToolCallResult(result.value, checked.json)
 
 
 def check_arguments(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> Checked:
@@ -85,13 +87,13 @@ def _not_shown(tool: Tool[Any, Any], checked: Checked, why: str) -> ToolExecutio
     )
 
 
-async def run_tool(tool: Tool[Any, Any], checked: Checked, ctx: ToolContext | None) -> Any:
+async def run_tool(tool: Tool[Any, Any], checked: Checked, ctx: ToolContext | None) -> Result:
     """Call the function, and check what it returns. Pauses pass through. Raises ToolExecutionError."""
-    keywords = dict(checked.keywords)
+    keywords = checked.keywords
     if tool.takes.context is not None:
         if ctx is None:
             raise TypeError(f"Tool {tool.name!r} takes a ToolContext. Pass one, as in call_tool(tool, arguments, ctx).")
-        keywords[tool.takes.context] = ctx
+        keywords = {**keywords, tool.takes.context: ctx}
     try:
         if tool.is_async:
             value = await tool.function(**keywords)
@@ -104,28 +106,25 @@ async def run_tool(tool: Tool[Any, Any], checked: Checked, ctx: ToolContext | No
     return checked_result(tool, value, checked)
 
 
-def checked_result(tool: Tool[Any, Any], value: Any, checked: Checked) -> Any:
+def checked_result(tool: Tool[Any, Any], value: Any, checked: Checked) -> Result:
     """The result as its return annotation has it. Raises ToolExecutionError where it does not fit, or has no JSON form."""
-    if isinstance(value, Command):
-        return value
     try:
-        if tool.takes.result is not None:
+        if tool.takes.result is not None and not isinstance(value, Command):
             value = tool.takes.result.validate_python(value)
-        to_json(value, "The result")
+        return result_of(value)
     except ValidationError as error:
         reason = f"its result does not fit its annotation: {explain(error, frozenset())}"
         raise ToolExecutionError(tool.name, checked.json, reason) from error
     except StateStoreError as error:
         raise ToolExecutionError(tool.name, checked.json, str(error)) from error
-    return value
 
 
-def result_text(value: Any) -> str:
+def result_text(result: Json) -> str:
     """A result as the model is told it: compact JSON, `{"result": ...}`."""
-    return encode({"result": to_json(value, "The result")}).decode()
+    return encode({"result": result}).decode()
 
 
 def error_text(error: BaseException) -> str:
     """An error as the model is told it: `"Tool error: <Type>: <message>"`, of the error behind it where there is one."""
     cause = error.__cause__ if isinstance(error, ToolExecutionError) and error.__cause__ is not None else error
-    return f"Tool error: {type(cause).__name__}: {cause}"
+    return whole_text(f"Tool error: {type(cause).__name__}: {cause}")

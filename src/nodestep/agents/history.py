@@ -6,8 +6,7 @@ is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from operator import is_
+from collections.abc import Iterable, Iterator
 
 from ..chat import AIMessage, Message, ToolCall, ToolMessage
 from ..errors import ChatHistoryError
@@ -18,11 +17,10 @@ UNKNOWN_END = (
 )
 
 
-def checked(messages: list[Message], *, repair: bool = False, known: Sequence[Message] = ()) -> list[Message]:
-    """The messages, once they are known to be ones that a model can go on from; with `repair`, made so. Where they begin
-    with those `known` to be so, only the rest is looked at. Raises ChatHistoryError, naming every place."""
-    begins = len(known) <= len(messages) and all(map(is_, known, messages))
-    problems = list(_problems(messages, len(known) if begins else 0))
+def checked(messages: list[Message], *, repair: bool = False, begin: int = 0) -> list[Message]:
+    """The messages, once they are known to be ones that a model can go on from; with `repair`, made so. The first `begin`
+    are known to be so. Raises ChatHistoryError, naming every place."""
+    problems = list(_problems(messages, begin))
     if problems and repair:
         messages = _repaired(messages)
         problems = list(_problems(messages))
@@ -34,7 +32,7 @@ def checked(messages: list[Message], *, repair: bool = False, known: Sequence[Me
     return messages
 
 
-def _problems(messages: Sequence[Message], begin: int = 0) -> Iterator[str]:
+def _problems(messages: list[Message], begin: int = 0) -> Iterator[str]:
     if all(message.role == "system" for message in messages):
         yield "there is no message of a person, a model or a tool"
     open_calls: list[str] = []

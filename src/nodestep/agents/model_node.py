@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from ..chat import (
     AIMessage,
@@ -18,15 +18,14 @@ from ..chat import (
     Message,
     SystemMessage,
     ToolCall,
-    ToolDefinition,
     ToolMessage,
 )
 from ..chat.reading import whole_text
-from ..errors import GraphExecutionError, ModelProviderError, StructuredOutputError, did_you_mean
+from ..errors import ModelProviderError, StructuredOutputError, did_you_mean
 from ..flow.edges import shown
 from ..flow.node import Node
 from ..flow.options import name_problems, refuse
-from ..model.grown import plain
+from ..model.grown import Grown
 from ..model.json import Json
 from ..model.limits import MAX_ID_CHARS
 from ..model.node import NodeSpec
@@ -36,14 +35,16 @@ from ..runtime.frame import FrameRun
 from .history import checked
 from .model_turn import ModelTurn
 from .output import Output
+from .reading import ListField
 from .tool import Tool
-from .toolbox import tool_problems, tools_by_name
+from .toolbox import Toolbox, tool_problems
 
 OnInvalid: TypeAlias = str | Callable[[StructuredOutputError], Any]
 """`"raise"`, or a function of the error that returns what is written in the place of the output."""
 
 _MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
-_KINDS = frozenset({SystemMessage, HumanMessage, AIMessage, ToolMessage})
+_DECLARED = "Annotated[list[Message], add_messages]"
+_KINDS: frozenset[type] = frozenset({SystemMessage, HumanMessage, AIMessage, ToolMessage})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,20 @@ class ModelNode(Node):
     """A node in which a model takes its turn, made by `model_node`."""
 
     options: ModelOptions
-    _whole: WeakKeyDictionary[FrameRun, list[Message]]
-    """The messages of each graph at work when its model was asked last."""
+    _prompt: tuple[SystemMessage, ...]
+    _tools: Toolbox
+    _messages: ListField[Message]
+    _whole: WeakKeyDictionary[FrameRun, Grown]
+    """The messages of each graph at work that a model could go on from when it was asked last."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
         super().__init__(NodeSpec(name, self._run, self._run, is_async=True))
+        what, field, prompt = f"Model node {name!r}", options.messages_field, options.system_prompt
+        wrong = f"{what} found no list of messages in field {field!r}. Declare it as {field}: {_DECLARED}."
         object.__setattr__(self, "options", options)
+        object.__setattr__(self, "_prompt", () if prompt is None else (SystemMessage(content=prompt),))
+        object.__setattr__(self, "_tools", Toolbox(options.tools, what))
+        object.__setattr__(self, "_messages", ListField(field, _KINDS, _MESSAGES, wrong))
         object.__setattr__(self, "_whole", WeakKeyDictionary())
 
     def problems(self, schema: StateSchema[Any]) -> Iterable[str]:
@@ -105,37 +114,23 @@ class ModelNode(Node):
 
     def _request(self, scope: TaskScope) -> ChatRequest:
         options = self.options
-        known = self._whole.get(scope.at, ())
-        messages = checked(self._messages(scope), repair=options.repair_history, known=known)
-        self._whole[scope.at] = messages.copy()
-        if options.system_prompt is not None:
-            messages = [SystemMessage(content=options.system_prompt), *messages]
+        tools = self._tools.with_more(scope.at.hooks.tools)
         return ChatRequest(
-            messages,
-            self._tools(scope.at.hooks.tools),
+            [*self._prompt, *self._history(scope)],
+            [tool.definition for tool in tools.values()],
             options.tool_choice,
             None if options.output is None else options.output.schema,
         )
 
-    def _tools(self, more: tuple[Tool[Any, Any], ...]) -> list[ToolDefinition]:
-        tools = self.options.tools
-        if more:
-            tools = tuple(tools_by_name((*tools, *more), f"Model node {self.name!r}").values())
-        return [tool.definition for tool in tools]
-
-    def _messages(self, scope: TaskScope) -> list[Message]:
-        """Past the view of the state, which would compare them all when the node is done: messages never change."""
-        field = self.options.messages_field
-        value = plain(scope.values.get(field))
-        if isinstance(value, list) and _KINDS.issuperset(map(type, value)):
-            return value.copy()
-        try:
-            return _MESSAGES.validate_python(value)
-        except ValidationError:
-            raise GraphExecutionError(
-                f"Model node {self.name!r} found no list of messages in field {field!r}. Declare it as "
-                f"{field}: Annotated[list[Message], add_messages]."
-            ) from None
+    def _history(self, scope: TaskScope) -> list[Message]:
+        """The messages, once they are known to be whole. Those that were so at the last turn are not looked at again."""
+        held, last = scope.values.get(self._messages.name), self._whole.get(scope.at)
+        begin = len(last) if isinstance(held, Grown) and last is not None and held.grew_from(last) else 0
+        messages = self._messages.read(held, begin)
+        whole = checked(messages, repair=self.options.repair_history, begin=begin)
+        if isinstance(held, Grown) and whole is messages:
+            self._whole[scope.at] = held
+        return whole
 
     def _update(self, response: ChatResponse) -> dict[str, Any]:
         options = self.options

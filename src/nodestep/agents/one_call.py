@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..chat import ToolCall, ToolMessage
+from ..chat import ToolCall
+from ..chat.reading import whole_text
 from ..errors import (
     GraphExecutionError,
     InterruptSwallowedError,
@@ -24,7 +25,7 @@ from .approving import Cleared, Ready
 from .arguments import ArgumentsError, Checked
 from .calling import NOT_OF_TOOLS, check_arguments, error_text, result_text, run_tool
 from .commands import command_to_json
-from .returning import returned, returned_before
+from .returning import Result, result_of, returned, returned_before
 from .tool import Tool
 
 ToolErrors: TypeAlias = str | Callable[[ToolExecutionError], str]
@@ -97,28 +98,27 @@ class OneCall:
         self._arguments = cleared.arguments.json
         hooks = tuple(self.scope.tool_hooks("after_tool"))
         if self.scope.ran_before is not None:
-            value, self._arguments = returned_before(cleared.tool, self.scope.ran_before)
-            return await self._finished(value, hooks, cleared)
+            result, self._arguments = returned_before(cleared.tool, self.scope.ran_before)
+            return await self._finished(result, hooks, cleared)
         try:
-            value = await tried(self.scope, run_tool(cleared.tool, cleared.arguments, self.scope))
+            result = await tried(self.scope, run_tool(cleared.tool, cleared.arguments, self.scope))
         except (InterruptSwallowedError, *NOT_OF_TOOLS):
             raise
         except Exception as error:
             return await self._refuse(self._own_error(error, cleared))
         check_not_swallowed(self.scope)
         if hooks:
-            self.scope.ran = returned(value, self._arguments)
-        return await self._finished(value, hooks, cleared)
+            self.scope.ran = returned(result, self._arguments)
+        return await self._finished(result, hooks, cleared)
 
-    async def _finished(self, value: Any, hooks: tuple[ToolHook, ...], cleared: Cleared) -> Json:
+    async def _finished(self, result: Result, hooks: tuple[ToolHook, ...], cleared: Cleared) -> Json:
         """What is recorded of a call whose tool has returned, after the hooks. One that asks, or that fails, finds what was
         returned again: the tool does not run twice."""
         for hook in hooks:
-            replaced = await _hook_value(hook, cleared.tool.name, value)
-            value = value if replaced is None else replaced.value
-        command = command_to_json(value) if isinstance(value, Command) else None
-        content = result_text(None if isinstance(value, Command) else value)
-        return self._recorded(content, self._arguments if cleared.decided else None, command)
+            replaced = await _hook_value(hook, cleared.tool.name, result.value)
+            result = result_of(result.value if replaced is None else replaced.value)
+        command = command_to_json(result.value) if isinstance(result.value, Command) else None
+        return self._recorded(result_text(result.json), self._arguments if cleared.decided else None, command)
 
     def _own_error(self, error: Exception, cleared: Cleared) -> ToolExecutionError:
         """The error as one of the tool; raises what is none, but a refusal of what the tool asked. An error beside a
@@ -152,7 +152,7 @@ class OneCall:
                         f"tool_errors= returned {type(text).__name__} for an error of tool {error.tool_name!r}. It returns "
                         "the text that the model is told."
                     )
-                return self._recorded(text)
+                return self._recorded(whole_text(text))
 
     async def _shown(self, hook: ToolHook, error: ToolExecutionError) -> None:
         try:
@@ -161,9 +161,14 @@ class OneCall:
             error.add_note(f"on_tool_error failed as well: {type(failed).__name__}: {failed}")
 
     def _recorded(self, content: str, arguments: JsonObject | None = None, command: Json = None) -> Json:
-        message = ToolMessage(
-            content=content, name=self._call.name, tool_call_id=self._call.id, arguments=arguments
-        ).model_dump(mode="json", exclude={"id"}, exclude_none=True)
+        message: JsonObject = {
+            "role": "tool",
+            "content": content,
+            "name": self._call.name,
+            "tool_call_id": self._call.id,
+        }
+        if arguments is not None:
+            message["arguments"] = arguments
         return {"message": message} if command is None else {"message": message, "command": command}
 
 

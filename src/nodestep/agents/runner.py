@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from ..chat import ToolCall, ToolMessage
-from ..errors import GraphExecutionError, did_you_mean
+from ..errors import did_you_mean
 from ..flow.edges import End
 from ..flow.node import Node
 from ..flow.options import goto_problems, name_problems, refuse, target_name
@@ -17,8 +17,9 @@ from ..model.schema import StateSchema
 from ..runtime.context import TaskScope
 from .commands import joined_command
 from .one_call import ToolErrors
+from .reading import ListField
 from .tool import Tool
-from .toolbox import tool_problems, tools_by_name
+from .toolbox import Toolbox, tool_problems
 from .turn import run_turn
 
 _CALLS = TypeAdapter(list[ToolCall])
@@ -39,20 +40,24 @@ class ToolRunner(Node):
         targets = tuple(map(target_name, goto or ()))
         spec = NodeSpec(name, self._run, self._run, is_async=True, goto=targets)
         super().__init__(spec, (target for target in goto or () if isinstance(target, Node)))
+        what = f"Tool runner {name!r}"
+        wrong = f"{what} found no list of ToolCall in field {tool_calls_field!r}. A model_node writes one there."
         object.__setattr__(self, "tools", tools)
-        object.__setattr__(self, "_by_name", {tool.name: tool for tool in tools})
+        object.__setattr__(self, "_toolbox", Toolbox(tools, what))
         object.__setattr__(self, "_tool_errors", tool_errors)
-        object.__setattr__(self, "_fields", (messages_field, tool_calls_field))
+        object.__setattr__(self, "_messages_field", messages_field)
+        object.__setattr__(self, "_calls", ListField(tool_calls_field, frozenset({ToolCall}), _CALLS, wrong))
 
     tools: tuple[Tool[Any, Any], ...]
     """What it runs, beside the tools of the graph's middleware."""
-    _by_name: Mapping[str, Tool[Any, Any]]
+    _toolbox: Toolbox
     _tool_errors: ToolErrors
-    _fields: tuple[str, str]
+    _messages_field: str
+    _calls: ListField[ToolCall]
 
     def problems(self, schema: StateSchema[Any]) -> Iterable[str]:
         """Tells fields that the state does not have."""
-        for option, field in zip(("messages_field", "tool_calls_field"), self._fields, strict=True):
+        for option, field in (("messages_field", self._messages_field), ("tool_calls_field", self._calls.name)):
             if not schema.has_field(field):
                 yield (
                     f"Tool runner {self.name!r} has {option}={field!r}, which {schema.name} does not have."
@@ -60,25 +65,13 @@ class ToolRunner(Node):
                 )
 
     async def _run(self, state: Any, scope: TaskScope) -> Any:
-        messages_field, calls_field = self._fields
-        tools, more = self._by_name, scope.at.hooks.tools
-        if more:
-            tools = tools_by_name((*self.tools, *more), f"Tool runner {self.name!r}")
-        calls = self._calls(state, calls_field)
+        calls = self._calls.read(scope.values.get(self._calls.name))
+        tools = self._toolbox.with_more(scope.at.hooks.tools)
         recorded = await run_turn(scope, calls, tools, self._tool_errors)
         messages = [ToolMessage.model_validate(one["message"]) for one in recorded]
-        update = {messages_field: messages, calls_field: []}
+        update = {self._messages_field: messages, self._calls.name: []}
         commands = [one["command"] for one in recorded if "command" in one]
-        return joined_command(commands, update, messages_field) if commands else update
-
-    def _calls(self, state: Any, field: str) -> list[ToolCall]:
-        value = state[field] if isinstance(state, dict) else getattr(state, field)
-        try:
-            return _CALLS.validate_python(list(value))
-        except (ValidationError, TypeError):
-            raise GraphExecutionError(
-                f"Tool runner {self.name!r} found no list of ToolCall in field {field!r}. A model_node writes one there."
-            ) from None
+        return joined_command(commands, update, self._messages_field) if commands else update
 
 
 def tool_runner(

@@ -40,7 +40,7 @@ class Tool(Generic[P, R]):
         """Call the function as it was written."""
         return self.function(*args, **kwargs)
 
-    @property
+    @cached_property
     def is_async(self) -> bool:
         """Whether the function is `async def`."""
         return inspect.iscoroutinefunction(self.function)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -72,16 +71,16 @@ async def run_turn(
 
 def _numbered(scope: TaskScope, calls: Sequence[ToolCall]) -> list[tuple[Task, ToolCall]]:
     """Each call with its task, in whose id the calls of one id are told apart by their number."""
-    seen: Counter[str] = Counter()
+    seen: dict[str, int] = {}
     numbered: list[tuple[Task, ToolCall]] = []
     for call in calls:
         if len(call.id) > MAX_ID_CHARS:
             raise LimitExceededError(
                 f"The model gave a tool call an id of {len(call.id)} characters, and {MAX_ID_CHARS} are the most. Nothing ran."
             )
-        seen[call.id] += 1
+        seen[call.id] = number = seen.get(call.id, 0) + 1
         payload = {"call": _fingerprint(call)}
-        numbered.append((Task(encoded_call_id(call.id, seen[call.id]), scope.task.node, payload), call))
+        numbered.append((Task(encoded_call_id(call.id, number), scope.task.node, payload), call))
     return numbered
 
 

@@ -29,6 +29,10 @@ class Grown:
         """The items, in a list of their own."""
         return self._storage[: self._length]
 
+    def grew_from(self, other: Grown) -> bool:
+        """Whether it is the other with items appended, as far as can be told at once."""
+        return self._storage is other._storage and self._length >= other._length
+
     def appended(self, items: Sequence[Any]) -> Grown:
         """The list with the items at its end."""
         storage = self._storage if len(self._storage) == self._length else self.items()
