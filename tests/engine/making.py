@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from nodestep import add, merge_dict
 from nodestep.engine.replay import Checkpoint
-from nodestep.engine.route import Routed, route
+from nodestep.engine.route import route
 from nodestep.flow import Node, build, node
 from nodestep.model.blueprint import Blueprint, Branch
 from nodestep.model.event import Fact
@@ -54,7 +54,7 @@ def frame(*names: str | tuple[str, dict[str, Any]], superstep: int = 1, **rest: 
 
 def follow(
     blueprint: Blueprint, at: Frame, goto: Mapping[str, tuple[Target, ...]] | None = None, choose: Any = None
-) -> Routed:
+) -> Frame:
     """Route a superstep in which every task finished; `goto` is by task id, the others follow their edges."""
     done = {task.id: Done(goto=(goto or {}).get(task.id)) for task in at.due}
     return route(blueprint, at, done, choose or no_router)

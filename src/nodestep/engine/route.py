@@ -7,23 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..errors import GraphExecutionError
 from ..model.blueprint import Blueprint, Branch
 from ..model.ids import END, START
 from ..model.outcome import Done, Target
-from ..model.position import NO_MARKS, Frame, Marks, Task, tasks_of
+from ..model.position import NO_MARKS, Frame, Task, tasks_of
 
 Choose: TypeAlias = Callable[[Branch, str], tuple[str, ...]]
 """Asks the router of a branch that leaves a node (or START); returns the names of its targets."""
-
-
-class Routed(NamedTuple):
-    """The next superstep's tasks in scheduling order, and the joins' marks after this one."""
-
-    due: tuple[Task, ...]
-    marks: Marks
 
 
 def first_tasks(blueprint: Blueprint, choose: Choose) -> tuple[Task, ...]:
@@ -31,14 +24,13 @@ def first_tasks(blueprint: Blueprint, choose: Choose) -> tuple[Task, ...]:
     return plain_tasks(_follow(blueprint, START, choose))
 
 
-def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: Choose) -> Routed:
-    """Follow every finished task, in scheduling order. Raises GraphExecutionError when nothing would be due while a join
-    still waits for some of its sources."""
+def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: Choose) -> Frame:
+    """The frame of the next superstep: what every finished task leads to, in scheduling order, and the joins' marks. Raises
+    GraphExecutionError when nothing would be due while a join still waits for some of its sources."""
     if not blueprint.joins and len(frame.due) == 1:
         task = frame.due[0]
-        goto = done[task.id].goto
-        if goto is None:
-            return Routed(plain_tasks(_follow(blueprint, blueprint.name_now(task.node), choose)), NO_MARKS)
+        if done[task.id].goto is None:
+            return frame.advanced(plain_tasks(_follow(blueprint, blueprint.name_now(task.node), choose)), NO_MARKS)
     followed: dict[str, tuple[str, ...]] = {}
     targets: list[Target] = []
     now = blueprint.name_now
@@ -59,8 +51,8 @@ def route(blueprint: Blueprint, frame: Frame, done: Mapping[str, Done], choose: 
     if marks and not due:
         raise GraphExecutionError(_half_marked(blueprint, marks))
     if not marks:
-        return Routed(due, NO_MARKS)
-    return Routed(due, {join: tuple(sorted(sources)) for join, sources in sorted(marks.items())})
+        return frame.advanced(due, NO_MARKS)
+    return frame.advanced(due, {join: tuple(sorted(sources)) for join, sources in sorted(marks.items())})
 
 
 def _follow(blueprint: Blueprint, source: str, choose: Choose) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ..errors import InvalidUpdateError, LimitExceededError, RunLimitExceededErr
 from ..model.event import Fact, Paused, RunCompleted, RunFailed, SuperstepCompleted
 from ..model.ids import frame_path
 from ..model.limits import MAX_OPEN_QUESTIONS
-from ..model.outcome import Asked, Done, Failed
+from ..model.outcome import Done, Failed
 from ..model.patch import REDUCE, SET, Patch
 from ..model.position import Conflict, Frame, Task
 from ..model.schema import Update
@@ -41,15 +41,20 @@ async def supersteps(at: FrameRun) -> bool:
         if at.step >= at.blueprint.max_steps:
             raise RunLimitExceededError("max_steps", at.blueprint.max_steps)
         due, ends = at.frame.due, run_tasks(at)
-        if not isinstance(ends, dict):
+        if not isinstance(ends, (TaskEnd, dict)):
             ends = await ends
-        lone = ends.get(due[0].id) if len(due) == 1 else None
-        if (lone is None or type(lone.outcome) is not Done) and await _stops(at, ends, lone):
+        if isinstance(ends, TaskEnd) and _tells_more(ends):
+            at.note(ends.task.id, ends.outcome)
+            ends = {ends.task.id: ends}
+        if isinstance(ends, TaskEnd):
+            merged = _after_one(at, ends)
+        elif await _stops(at, ends):
             return False
-        merged = _merge_and_route(at, ends, lone)
+        else:
+            merged = _after_all(at, ends)
         commit = _commit_superstep(at, merged)
         if commit is not None:
-            await _written(at, commit, lone)
+            await _written(at, commit, ends)
         if run.sink is not None:
             await _tell(at, due, merged)
         if not merged.frame.due:
@@ -62,16 +67,14 @@ def failure_of(error: BaseException, node: str | None = None) -> RunFailed:
     return RunFailed(type(error).__name__, plain_text(error), node)
 
 
-async def _stops(at: FrameRun, ends: Ends, lone: TaskEnd | None) -> bool:
+async def _stops(at: FrameRun, ends: Ends) -> bool:
     """Whether a person is waited for, now that the tasks have ended; raises the error of one that failed. An inner frame
     leaves both to its outer task to tell."""
-    if lone is not None:
-        at.note(lone.task.id, lone.outcome)
     for task in at.frame.due:
         end = ends.get(task.id)
         if end is not None and type(end.outcome) is Failed:
             await _fail(at, end)
-    waits = at.frame.waits() if lone is None else type(lone.outcome) is Asked
+    waits = at.frame.waits()
     if waits and at.parent is None:
         await _pause(at)
     return waits
@@ -106,35 +109,38 @@ class _Merged(NamedTuple):
     updates: dict[str, Update]
 
 
-def _merge_and_route(at: FrameRun, ends: Ends, lone: TaskEnd | None) -> _Merged:
-    """A lone task's update goes with the superstep's own fact; when merging or routing fails, its outcome is recorded
-    instead."""
-    frame = at.frame
-    if lone is None:
-        done, updates = _gathered(at, ends)
-    else:
-        assert isinstance(lone.outcome, Done)
-        done = {lone.task.id: lone.outcome}
-        updates = {} if lone.update is None else {lone.task.id: lone.update}
+def _after_one(at: FrameRun, end: TaskEnd) -> _Merged:
+    """What a task that was due alone made: its update goes with the superstep's own fact. When merging or routing fails, its
+    outcome is recorded instead."""
+    outcome, update = end.outcome, end.update
+    assert isinstance(outcome, Done)
+    updates = {} if update is None else {end.task.id: update}
     try:
-        if lone is None:
-            check_memory(frame, done)
-        values, extra = merge(at.schema, at.values, frame, updates)
-        routed = route(at.blueprint, frame, done, chooser(at, values))
+        values, extra = merge(at.schema, at.values, at.frame, updates)
+        frame = route(at.blueprint, at.frame, {end.task.id: outcome}, chooser(at, values))
     except Exception as error:
-        if lone is not None:
-            at.note(lone.task.id, lone.outcome)
-        if isinstance(error, InvalidUpdateError) and at.parent is None:
-            at.run.conflict = Conflict(error.field, error.nodes)
+        at.note(end.task.id, outcome)
+        _keep_conflict(at, error)
         raise
-    after = frame.advanced(routed.due, routed.marks)
-    if lone is None:
-        return _Merged(values, after, extra, updates)
-    outcome = done[lone.task.id]
-    if not _tells_more(outcome):
-        return _Merged(values, after, _joined(outcome.patch, extra), updates)
-    at.note(lone.task.id, outcome)
-    return _Merged(values, at.frame.advanced(routed.due, routed.marks), extra, updates)
+    return _Merged(values, frame, _joined(outcome.patch, extra), updates)
+
+
+def _after_all(at: FrameRun, ends: Ends) -> _Merged:
+    """What tasks made whose outcomes are recorded."""
+    done, updates = _gathered(at, ends)
+    try:
+        check_memory(at.frame, done)
+        values, extra = merge(at.schema, at.values, at.frame, updates)
+        frame = route(at.blueprint, at.frame, done, chooser(at, values))
+    except Exception as error:
+        _keep_conflict(at, error)
+        raise
+    return _Merged(values, frame, extra, updates)
+
+
+def _keep_conflict(at: FrameRun, error: Exception) -> None:
+    if isinstance(error, InvalidUpdateError) and at.parent is None:
+        at.run.conflict = Conflict(error.field, error.nodes)
 
 
 def _gathered(at: FrameRun, ends: Ends) -> tuple[dict[str, Done], dict[str, Update]]:
@@ -152,9 +158,10 @@ def _gathered(at: FrameRun, ends: Ends) -> tuple[dict[str, Done], dict[str, Upda
     return done, updates
 
 
-def _tells_more(outcome: Done) -> bool:
-    """Whether a lone task's outcome says what its superstep's own fact cannot."""
-    return bool(outcome.answers or outcome.rejected or outcome.memory)
+def _tells_more(end: TaskEnd) -> bool:
+    """Whether the outcome of a task that was due alone says what its superstep's own fact cannot."""
+    outcome = end.outcome
+    return type(outcome) is not Done or bool(outcome.answers or outcome.rejected or outcome.memory)
 
 
 def _recorded_update(at: FrameRun, outcome: Done) -> Update | None:
@@ -198,15 +205,15 @@ def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[Receipt] | Non
     return None if isinstance(receipt, Receipt) else receipt
 
 
-async def _written(at: FrameRun, commit: Awaitable[Receipt], lone: TaskEnd | None) -> None:
-    """Wait for the commit of a superstep. Where that was cancelled before its turn came, the outcome of a lone task is still
-    to be recorded."""
+async def _written(at: FrameRun, commit: Awaitable[Receipt], ends: TaskEnd | Ends) -> None:
+    """Wait for the commit of a superstep. Where that was cancelled before its turn came, the outcome of a task that was due
+    alone is still to be recorded."""
     superstep = at.frame.superstep
     try:
         await commit
     except asyncio.CancelledError:
-        if lone is not None and at.frame.superstep == superstep and at.frame.work_of(lone.task.id).outcome is None:
-            at.note(lone.task.id, lone.outcome)
+        if isinstance(ends, TaskEnd) and at.frame.superstep == superstep:
+            at.note(ends.task.id, ends.outcome)
         raise
 
 
@@ -226,7 +233,7 @@ async def _tell(at: FrameRun, due: tuple[Task, ...], merged: _Merged) -> None:
     assert at.run.sink is not None
     for task in due:
         update, node = merged.updates.get(task.id), at.blueprint.name_now(task.node)
-        written = None if update is None else at.schema.shown(update)
+        written = at.schema.shown(update) if update is not None and update.values else None
         if at.run.listens("debug"):
             at.emit("debug", {"type": "node_output", "update": written}, node, task.id)
         if at.run.listens("updates"):

@@ -14,14 +14,15 @@ from ..engine.plan import runnable
 from ..errors import GraphTimeoutError
 from .context import TaskScope
 from .frame import FrameRun
-from .task import Place, perform, perform_here, scope_of
+from .task import Place, TaskEnd, perform, perform_here, scope_of
 from .together import Ends, run_together
 
 T = TypeVar("T")
 
 
-def run_tasks(at: FrameRun) -> Ends | Awaitable[Ends]:
-    """Run what is due; there is nothing to wait for where a lone plain node runs in the calling thread."""
+def run_tasks(at: FrameRun) -> TaskEnd | Ends | Awaitable[TaskEnd | Ends]:
+    """Run what is due. A task that is due alone has an end alone; there is nothing to wait for where it is a plain node that
+    runs in the calling thread."""
     tasks = runnable(at.run.position, at.path) if at.frame.work else at.frame.due
     if len(at.frame.due) != 1:
         return _in_loop(at, run_together(at, tasks)) if tasks else {}
@@ -29,19 +30,17 @@ def run_tasks(at: FrameRun) -> Ends | Awaitable[Ends]:
         return {}
     scope = scope_of(at, tasks[0])
     if at.calls_plainly and scope.spec.is_plain:
-        return {scope.task.id: perform_here(scope)}
+        return perform_here(scope)
     return _alone(at, scope)
 
 
-async def _alone(at: FrameRun, scope: TaskScope) -> Ends:
+async def _alone(at: FrameRun, scope: TaskScope) -> TaskEnd:
     by_hand, limited = at.door.steps_by_hand, at.seconds_left is not None
     if by_hand and not (scope.spec.is_async or scope.spec.timeout_s or limited or at.hooks.any_async):
-        end = await perform(scope, Place.CALLING_THREAD)
-    elif by_hand or at.run.log is not None or limited:
-        end = await _in_loop(at, perform(scope, Place.LOOP))
-    else:
-        end = await perform(scope, Place.LOOP)
-    return {scope.task.id: end}
+        return await perform(scope, Place.CALLING_THREAD)
+    if by_hand or at.run.log is not None or limited:
+        return await _in_loop(at, perform(scope, Place.LOOP))
+    return await perform(scope, Place.LOOP)
 
 
 async def _in_loop(at: FrameRun, work: Coroutine[Any, Any, T]) -> T:

@@ -31,7 +31,7 @@ from ..model.position import Task
 from ..model.schema import Update
 from .context import CURRENT, TaskScope, nested
 from .pool import NODES, PoolCall, leave_error
-from .writes import Writes, read_writes
+from .writes import Writes, read_writes, replaced, shown
 
 if TYPE_CHECKING:
     from .frame import FrameRun
@@ -70,16 +70,19 @@ def scope_of(at: FrameRun, task: Task) -> TaskScope:
 
 async def perform(scope: TaskScope, place: Place) -> TaskEnd:
     """Run a task. Lets through what is no failure of the node: a cancellation, KeyboardInterrupt, SystemExit."""
-    token = CURRENT.set(scope)
     try:
-        if scope.at.hooks.around_nodes or scope.spec.retry is not None:
-            return await _perform(scope, place)
-        return _returned(scope, await _call(scope, place))
+        token = CURRENT.set(scope)
+        try:
+            if scope.at.hooks.around_nodes or scope.spec.retry is not None:
+                return await _perform(scope, place)
+            result = await _call(scope, place)
+        finally:
+            CURRENT.reset(token)
+        return _returned(scope, result)
     except BaseException as error:
         return _raised(scope, error)
     finally:
         scope.closed = True
-        CURRENT.reset(token)
 
 
 async def guarded(scope: TaskScope, work: Callable[[], Awaitable[T]]) -> T | TaskEnd:
@@ -95,35 +98,39 @@ async def guarded(scope: TaskScope, work: Callable[[], Awaitable[T]]) -> T | Tas
 
 def perform_here(scope: TaskScope) -> TaskEnd:
     """The same for a plain node without anything around it, in this thread."""
-    token = CURRENT.set(scope)
     try:
         _show(scope)
-        return _returned(scope, scope.spec.call(scope.view, scope))
+        token = CURRENT.set(scope)
+        try:
+            result = scope.spec.call(scope.view, scope)
+        finally:
+            CURRENT.reset(token)
+        return _returned(scope, result)
     except BaseException as error:
         return _raised(scope, error)
     finally:
         scope.closed = True
-        CURRENT.reset(token)
 
 
 def _returned(scope: TaskScope, result: Any) -> TaskEnd:
+    """What a node returned is read outside of it: a validator of the state is asked more than once, and asks nobody."""
     check_not_swallowed(scope)
-    return _done(scope, _outside(read_writes, scope, result))
+    return _done(scope, read_writes(scope, result))
 
 
-def _outside(read: Callable[[TaskScope, Any], Writes], scope: TaskScope, value: Any) -> Writes:
-    """What a node returned, read outside of it: a validator of the state is asked more than once, and asks nobody."""
+def _outside(read: Callable[..., Writes], scope: TaskScope, *values: Any) -> Writes:
+    """The same between the hooks around a node."""
     token = CURRENT.set(None)
     try:
-        return read(scope, value)
+        return read(scope, *values)
     finally:
         CURRENT.reset(token)
 
 
 def _done(scope: TaskScope, writes: Writes) -> TaskEnd:
-    update = writes.update
+    update, goto = writes
     patch = NO_PATCH if update is None else update.patch
-    done = Done(patch, writes.goto, scope.hook_answers, scope.rejected, scope.memory_change())
+    done = Done(patch, goto, scope.hook_answers, scope.rejected, scope.memory_change())
     return TaskEnd(scope.task, done, update)
 
 
@@ -155,9 +162,9 @@ async def _perform(scope: TaskScope, place: Place) -> TaskEnd:
     check_not_swallowed(scope)
     writes = _outside(read_writes, scope, result)
     for hook in hooks.after_node:
-        answer = await _called(scope, place, hook(scope.hook_context(hook, writes.shown(scope))))
+        answer = await _called(scope, place, hook(scope.hook_context(hook, shown(scope, writes))))
         if answer is not None:
-            writes = _outside(writes.replaced, scope, _replacement("after_node", answer))
+            writes = _outside(replaced, scope, writes, _replacement("after_node", answer))
     check_not_swallowed(scope)
     return _done(scope, writes)
 

@@ -4,44 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import GraphExecutionError, a, did_you_mean
 from ..model.ids import END as END_NAME
 from ..model.ids import START as START_NAME
 from ..model.node import Command, Send
 from ..model.outcome import Target
-from ..model.patch import NO_PATCH, Patch
 from ..model.schema import Update
 
 if TYPE_CHECKING:
     from .context import TaskScope
 
 
-class Writes(NamedTuple):
-    """`as_given` is the update as the node wrote it, `update` the same validated; `goto` is `None` to follow the edges."""
+Writes: TypeAlias = tuple[Update | None, tuple[Target, ...] | None]
+"""The validated update, `None` where there is none, and where the node sends the thread; `None` to follow the edges."""
 
-    as_given: Mapping[str, Any] | None
-    update: Update | None
-    goto: tuple[Target, ...] | None
 
-    @property
-    def patch(self) -> Patch:
-        return NO_PATCH if self.update is None else self.update.patch
+def shown(scope: TaskScope, writes: Writes) -> dict[str, Any] | None:
+    """A copy of the update for a hook."""
+    return None if writes[0] is None else scope.at.schema.shown(writes[0])
 
-    def shown(self, scope: TaskScope) -> dict[str, Any] | None:
-        """A copy of the update for a hook."""
-        if self.update is None:
-            return None if self.as_given is None else {}
-        return scope.at.schema.shown(self.update)
 
-    def replaced(self, scope: TaskScope, value: Any) -> Writes:
-        """The writes with another update, as an `after_node` hook asked for."""
-        if value is not None and not isinstance(value, Mapping):
-            raise GraphExecutionError(
-                f"after_node of node {scope.node!r} replaced the update with {type(value).__name__}; an update is a dict."
-            )
-        return self._replace(as_given=value, update=_validated(scope, value))
+def replaced(scope: TaskScope, writes: Writes, value: Any) -> Writes:
+    """The writes with another update, as an `after_node` hook asked for."""
+    if value is not None and not isinstance(value, Mapping):
+        raise GraphExecutionError(
+            f"after_node of node {scope.node!r} replaced the update with {type(value).__name__}; an update is a dict."
+        )
+    return _validated(scope, value), writes[1]
 
 
 def read_writes(scope: TaskScope, result: Any) -> Writes:
@@ -50,20 +41,20 @@ def read_writes(scope: TaskScope, result: Any) -> Writes:
     view = scope.view
     changed = None if view is None else schema.changes(view, scope.values)
     if result is view and view is not None:
-        return Writes(changed or None, _validated(scope, changed or None), None)
+        return _validated(scope, changed or None), None
     if changed:
         raise GraphExecutionError(
             f"Node {scope.node!r} changed {_names(changed)} of its state in place and returned something else, so the "
             "change would be lost. Return the state itself, or an update such as {'field': value}."
         )
     if type(result) is dict:  # by far the most frequent, and the check for any mapping is dear
-        return Writes(result, _validated(scope, result), None)
+        return _validated(scope, result), None
     if result is None:
-        return Writes(None, None, None)
+        return None, None
     if isinstance(result, Command):
         return _read_command(scope, result)
     if isinstance(result, Mapping):
-        return Writes(result, _validated(scope, result), None)
+        return _validated(scope, result), None
     targets = _targets(scope, result)
     if isinstance(result, CoroutineType):
         result.close()
@@ -75,7 +66,7 @@ def read_writes(scope: TaskScope, result: Any) -> Writes:
             f"Node {scope.node!r} returned {type(result).__name__}. A node returns a dict, Command, Send, a list of "
             "Send, END, None, or the state object it received."
         )
-    return Writes(None, None, targets)
+    return None, targets
 
 
 def _read_command(scope: TaskScope, command: Command) -> Writes:
@@ -86,9 +77,9 @@ def _read_command(scope: TaskScope, command: Command) -> Writes:
         )
     goto = command.goto
     if goto is None:
-        return Writes(update, _validated(scope, update), None)
+        return _validated(scope, update), None
     items = goto if isinstance(goto, Sequence) and not isinstance(goto, str) else (goto,)
-    return Writes(update, _validated(scope, update), tuple(_target(scope, item) for item in items))
+    return _validated(scope, update), tuple(_target(scope, item) for item in items)
 
 
 def _targets(scope: TaskScope, result: Any) -> tuple[Target, ...] | None:
@@ -134,7 +125,7 @@ def _is_end(result: Any) -> bool:
 
 
 def _validated(scope: TaskScope, update: Mapping[str, Any] | None) -> Update | None:
-    if not update:
+    if update is None:
         return None
     schema = scope.at.schema
     return schema.take_update(update, scope.spec.writer, scope.at.seed(scope.task) if schema.derives_ids else "")
