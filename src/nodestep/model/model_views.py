@@ -19,6 +19,8 @@ _CLASS: Final[Any] = object.__dict__["__class__"]
 _FIELDS_SET: Final[Any] = BaseModel.__dict__["__pydantic_fields_set__"]
 _EXTRA: Final[Any] = BaseModel.__dict__["__pydantic_extra__"]
 _PRIVATE: Final[Any] = BaseModel.__dict__["__pydantic_private__"]
+held_by: Final[Callable[[Any], dict[str, Any]]] = _DICT.__get__
+"""What the view holds by name. Unread fields are missing; more than the fields may be there."""
 _set_dict, _set_fields_set = _DICT.__set__, _FIELDS_SET.__set__
 _set_extra, _set_private = _EXTRA.__set__, _PRIVATE.__set__
 _new: Final[Any] = object.__new__
@@ -37,22 +39,22 @@ class Source:
         self.unread = unread
 
 
-def instance(model: type[BaseModel], held: dict[str, Any]) -> Any:
-    """An instance of the model that holds the values as they are, without validation; private attributes are fresh."""
-    made = _new(model)
-    _set_dict(made, held)
-    _set_fields_set(made, set(held))
-    _set_extra(made, None)
-    _set_private(made, None)
-    if model.__private_attributes__:
-        made.model_post_init(None)
-    return made
+def instances(model: type[BaseModel]) -> Callable[[dict[str, Any]], Any]:
+    """What makes an instance of the model that holds the values as they are, without validation; private attributes are
+    fresh."""
+    has_private = bool(model.__private_attributes__)
 
+    def instance(held: dict[str, Any]) -> Any:
+        made = _new(model)
+        _set_dict(made, held)
+        _set_fields_set(made, set(held))
+        _set_extra(made, None)
+        _set_private(made, None)
+        if has_private:
+            made.model_post_init(None)
+        return made
 
-def held_by(view: Any) -> dict[str, Any]:
-    """What the view holds by name. Unread fields are missing; more than the fields may be there."""
-    held: dict[str, Any] = _DICT.__get__(view)
-    return held
+    return instance
 
 
 def unread_of(view: Any) -> Collection[str]:
@@ -61,13 +63,11 @@ def unread_of(view: Any) -> Collection[str]:
     return () if source is None else [name for name in source.unread if name not in held_by(view)]
 
 
-def unread_instance(hidden: type[BaseModel], model: type[BaseModel], held: dict[str, Any], source: Source) -> Any:
-    """An instance of the model's hidden subclass, which copies what `source` names when it is read."""
-    made = instance(model, held)
-    _FIELDS_SET.__get__(made).update(source.unread)
-    held[_SOURCE] = source
-    _CLASS.__set__(made, hidden)
-    return made
+def leave_unread(view: Any, hidden: type[BaseModel], source: Source) -> None:
+    """Make an instance one of its model's hidden subclass, which copies what `source` names when it is read."""
+    _FIELDS_SET.__get__(view).update(source.unread)
+    held_by(view)[_SOURCE] = source
+    _CLASS.__set__(view, hidden)
 
 
 class _Quiet:
@@ -86,7 +86,7 @@ def hidden_subclass(model: type[BaseModel]) -> type[BaseModel] | None:
         hidden = type.__new__(
             type(model), model.__name__, (_Quiet, model), {"__slots__": (), **told, **_overrides(model)}
         )
-        _CLASS.__set__(instance(model, {}), hidden)
+        _CLASS.__set__(instances(model)({}), hidden)
     except TypeError:
         return None
     return hidden

@@ -7,7 +7,7 @@ rest holds. What a node changed in place is found by comparing the fields it rea
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from operator import is_
 from typing import Any, Final, Generic, TypeVar
@@ -19,7 +19,7 @@ from .copying import ATOMS, MODEL, is_flat
 from .declared import Declared
 from .dict_views import Unread, UnreadState
 from .grown import Grown
-from .model_views import Source, held_by, hidden_subclass, instance, unread_instance, unread_of
+from .model_views import Source, held_by, hidden_subclass, instances, leave_unread, unread_of
 
 S = TypeVar("S")
 
@@ -34,6 +34,7 @@ class Views(Generic[S]):
 
     def __init__(self, model: Any, declared: Declared) -> None:
         self._model: type[BaseModel] | None = model
+        self._instance: Callable[[dict[str, Any]], Any] | None = None if model is None else instances(model)
         self._declared = declared
         self._copied = [name for name, field in declared.by_name.items() if not field.is_atomic]
         self._hidden = hidden_subclass(model) if model is not None and self._copied else None
@@ -53,21 +54,21 @@ class Views(Generic[S]):
                 held[name] = self._declared.of(name).copy(value)
             else:
                 unread.append(name)
-        if not unread:
-            return held if self._model is None else instance(self._model, held)  # type: ignore[return-value]
-        return self._unread_view(values, held, unread)
+        return self._unread_view(values, held, unread) if unread else self._shown(held)
 
     def _unread_view(self, values: Mapping[str, Any], held: dict[str, Any], unread: list[str]) -> S:
         def copier(name: str) -> Any:
             return self._declared.of(name).copy(values[name])
 
-        if self._hidden is None or self._model is None:
+        if self._hidden is None:
             for name in unread:
                 held[name] = Unread(copier, name)
             return UnreadState(held)  # type: ignore[return-value]
         for name in unread:
             del held[name]
-        return unread_instance(self._hidden, self._model, held, Source(copier, unread))  # type: ignore[no-any-return]
+        view = self._shown(held)
+        leave_unread(view, self._hidden, Source(copier, unread))
+        return view
 
     def changes(self, view: S, values: Mapping[str, Any]) -> dict[str, Any]:
         """What was changed in place on a view of these values, by field. Fields that were never read are not compared."""
@@ -102,8 +103,10 @@ class Views(Generic[S]):
 
     def result(self, values: Mapping[str, Any]) -> S:
         """A full copy as the declared type."""
-        held = self.data(values)
-        return held if self._model is None else instance(self._model, held)  # type: ignore[return-value]
+        return self._shown(self.data(values))
+
+    def _shown(self, held: dict[str, Any]) -> S:
+        return held if self._instance is None else self._instance(held)  # type: ignore[return-value]
 
     def data(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """A full copy as a plain dict."""

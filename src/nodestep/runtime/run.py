@@ -159,7 +159,7 @@ class Run:
             check_size(len(body), what="The state")
         noted, audits, closes = self.unrecorded, self.audits, self.closes
         if not noted and not audits and not closes:
-            return Entry(facts, status, opens, snapshot=body, then=then)
+            return Entry(facts, status, opens, (), (), body, None, then)
         self.unrecorded, self.audits, self.closes = [], [], []
 
         def undo() -> None:

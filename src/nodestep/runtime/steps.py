@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine.merge import check_memory, merge
 from ..engine.route import route
@@ -17,6 +17,7 @@ from ..model.outcome import Done, Failed
 from ..model.patch import REDUCE, SET, Patch
 from ..model.position import Conflict, Frame, Task
 from ..model.schema import Update
+from ..model.value import frozen_value
 from ..stores.base import Receipt, Status
 from .frame import FrameRun
 from .log import Entry
@@ -99,7 +100,8 @@ async def _pause(at: FrameRun) -> None:
     await run.commit(at.door, [Paused()], Status.INTERRUPTED, question_rows(run))
 
 
-class _Merged(NamedTuple):
+@frozen_value
+class _Merged:
     """What a superstep made: the values and the frame after it, the patch that goes with its own fact, and the updates by
     task."""
 
@@ -183,6 +185,7 @@ def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[Receipt] | Non
     run, frame, due = at.run, at.frame, merged.frame.due
     log = run.log
     if log is None:
+        _close_inside(at, frame)
         _go_on(at, merged)
         return None
     marks = None if merged.frame.marks == frame.marks else merged.frame.marks
@@ -190,6 +193,7 @@ def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[Receipt] | Non
     status = Status.RUNNING
     if not due:
         if at.parent is not None:
+            _close_inside(at, frame)
             _go_on(at, merged)
             run.unrecorded += facts
             return None
@@ -218,7 +222,6 @@ async def _written(at: FrameRun, commit: Awaitable[Receipt], ends: TaskEnd | End
 
 
 def _go_on(at: FrameRun, merged: _Merged) -> None:
-    _close_inside(at, at.frame)
     at.values, at.frame = merged.values, merged.frame
 
 

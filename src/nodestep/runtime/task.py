@@ -12,7 +12,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import (
     GraphExecutionError,
@@ -29,6 +29,7 @@ from ..model.outcome import Asked, Done, Failed, Outcome
 from ..model.patch import NO_PATCH
 from ..model.position import Task
 from ..model.schema import Update
+from ..model.value import frozen_value
 from .context import CURRENT, TaskScope, nested
 from .pool import NODES, PoolCall, leave_error
 from .writes import Writes, read_writes, replaced, shown
@@ -50,7 +51,8 @@ class Place(Enum):
     LOOP = "event loop"
 
 
-class TaskEnd(NamedTuple):
+@frozen_value
+class TaskEnd:
     """How a task ended in this run. `outcome` is what to record; `update` the same writes as typed values; `error` what
     the node raised."""
 

@@ -31,6 +31,8 @@ class Branch:
     epoch: int = 0
     lease_until_ms: int = 0
     changed_at_ms: int = 0
+    sequence: int = 0
+    """The number of the last record."""
     records: list[Record] = field(default_factory=list)
     snapshots: list[tuple[int, bytes]] = field(default_factory=list)
     questions: dict[str, KeptQuestion] = field(default_factory=dict)
@@ -41,15 +43,9 @@ class Branch:
         """The number before the first of the records held here."""
         return max(self.fork_sequence, self.pruned)
 
-    @property
-    def sequence(self) -> int:
-        """The number of the last record."""
-        return self.records[-1].sequence if self.records else self.before
-
-    def append(
-        self, sequence: int, at_ms: int, body: bytes, snapshot: bytes | None, pause: int | None = None
-    ) -> Receipt:
+    def append(self, at_ms: int, body: bytes, snapshot: bytes | None, pause: int | None = None) -> Receipt:
         """Add the next record, and the snapshot that stands for it."""
+        self.sequence = sequence = self.sequence + 1
         self.records.append(Record(self.no, sequence, at_ms, body, pause))
         if snapshot is not None:
             self.snapshots.append((sequence, snapshot))

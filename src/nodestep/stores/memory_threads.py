@@ -101,10 +101,9 @@ class HeldThreads:
         branch = self._by_no.get(write.no)
         if branch is None:
             return Refused(None)
-        last = branch.sequence
-        if last != write.sequence or branch.epoch != write.epoch or branch.status is not Status.RUNNING:
+        if branch.sequence != write.sequence or branch.epoch != write.epoch or branch.status is not Status.RUNNING:
             return Refused(self.head(branch))
-        return branch.append(last + 1, at_ms, write.record, write.snapshot)
+        return branch.append(at_ms, write.record, write.snapshot)
 
     def write(self, prepared: Prepared) -> Receipt | Refused:
         """Make one write, or refuse it and change nothing."""
@@ -120,7 +119,7 @@ class HeldThreads:
         pause = None
         if prepared.opening.needs_number:
             self._last_pause = pause = self._last_pause + 1
-        receipt = branch.append(branch.sequence + 1, at_ms, write.record, write.snapshot, pause)
+        receipt = branch.append(at_ms, write.record, write.snapshot, pause)
         self._ask(prepared, branch, pause)
         for answer in prepared.answers:
             self._last_answer += 1
@@ -138,7 +137,7 @@ class HeldThreads:
                 if parent is None or parent.thread_id != write.thread_id or not parent.is_readable(sequence):
                     return None
                 branch = self._new_branch(write, parent.graph, at_ms)
-                branch.parent, branch.fork_sequence = parent, sequence
+                branch.parent, branch.fork_sequence, branch.sequence = parent, sequence, sequence
                 return branch
         return None
 
