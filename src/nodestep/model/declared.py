@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import CoroutineType
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import GraphChangedError, LimitExceededError, StateUpdateError, a, did_you_mean
 from .converters import Converter
@@ -12,7 +12,8 @@ from .fields import Field
 from .json import Json
 from .limits import Unfit, check_text
 from .patch import Patch
-from .reducers import Replace
+
+T = TypeVar("T")
 
 
 class Declared:
@@ -72,8 +73,15 @@ class Declared:
 
     def take(self, name: str, value: Any, writer: str, seed: str) -> tuple[Any, str, Json]:
         """A write validated: what merges, the operation, its JSON."""
+        return self._taken(self.written(name, writer).take, name, value, writer, seed)
+
+    def take_whole(self, name: str, value: Any, writer: str, seed: str) -> tuple[Any, Json]:
+        """The same for everything the field is to hold, without its reducer."""
+        return self._taken(self.written(name, writer).take_whole, name, value, writer, seed)
+
+    def _taken(self, take: Callable[[Any, str], T], name: str, value: Any, writer: str, seed: str) -> T:
         try:
-            return self.written(name, writer).take(value, seed)
+            return take(value, seed)
         except Unfit as found:
             problem = found
         except Exception as error:
@@ -85,11 +93,6 @@ class Declared:
                 f"Field {name!r} got a coroutine from {writer}, and nobody awaited it. Write await before it."
             )
         raise problem.error(f"Field {name!r} refused the value from {writer}: {problem.reason}.")
-
-    def take_whole(self, name: str, value: Any, writer: str, seed: str) -> tuple[Any, Json]:
-        """The same for everything the field is to hold, without its reducer."""
-        replaced, _, stored = self.take(name, Replace(value), writer, seed)
-        return (replaced.value if type(replaced) is Replace else replaced), stored
 
     def reduce(self, name: str, current: Any, update: Any, writer: Callable[[], str], *, owned: bool) -> Any:
         """What a merging field holds after an update. What a user's reducer raises passes through with a note."""

@@ -62,6 +62,8 @@ class StateSchema(Generic[S]):
         self._views = views = Views[S](state_type if self._is_model else None, self._declared)
         self.view: Callable[[Mapping[str, Any]], S] = views.view
         """A task's own copy of the state, as the declared type. Large fields are copied when they are first read."""
+        self.is_untouched: Callable[[S, Mapping[str, Any]], bool] = views.is_untouched
+        """Whether a view of these values still holds all of them, and none was copied: a quick look before `changes`."""
         self.derives_ids = any(isinstance(field, MessagesField) for field in self.fields.values())
         """Whether updates get ids derived from the seed that `take_update` is given."""
 

@@ -70,12 +70,17 @@ class Views(Generic[S]):
         leave_unread(view, self._hidden, Source(copier, unread))
         return view
 
+    def is_untouched(self, view: S, values: Mapping[str, Any]) -> bool:
+        """Whether a view of these values holds the very same ones, so that nothing can have been changed in place."""
+        held: dict[str, Any] = view if self._model is None else held_by(view)  # type: ignore[assignment]
+        return (
+            len(held) == len(values) and all(map(is_, held.values(), values.values())) and held.keys() == values.keys()
+        )
+
     def changes(self, view: S, values: Mapping[str, Any]) -> dict[str, Any]:
         """What was changed in place on a view of these values, by field. Fields that were never read are not compared."""
         model = self._model
         held: dict[str, Any] = view if model is None else held_by(view)  # type: ignore[assignment]
-        if len(held) == len(values) and all(map(is_, held.values(), values.values())) and held.keys() == values.keys():
-            return {}
         changed: dict[str, Any] = {}
         n_seen = 0
         for name in dict.keys(held) if model is None else model.__pydantic_fields__:

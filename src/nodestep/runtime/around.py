@@ -20,13 +20,18 @@ from .memory import WorkingMemory
 from .questions import open_interrupts
 
 
-async def hooked(
+def hooked(
     at: FrameRun, work: Callable[[FrameRun], Awaitable[bool]], failed: Callable[[BaseException], BaseException]
-) -> bool:
+) -> Awaitable[bool]:
     """Do the work with the hooks around it, and say whether the graph came to its end. A middleware whose `before_graph`
     was reached gets its `on_run_end`. `failed` is told an error first, and says which one to raise."""
-    if not (at.hooks.around_graph or at.hooks.after_graph):
-        return await _plain(at, work, failed)
+    has_hooks = at.hooks.around_graph or at.hooks.after_graph
+    return _hooked(at, work, failed) if has_hooks else _plain(at, work, failed)
+
+
+async def _hooked(
+    at: FrameRun, work: Callable[[FrameRun], Awaitable[bool]], failed: Callable[[BaseException], BaseException]
+) -> bool:
     outcome = RunOutcome("failed")
     entered: list[GraphHooks] = []
     try:

@@ -28,7 +28,7 @@ class Door(Protocol):
 
     steps_by_hand: bool
 
-    async def in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+    def in_loop(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
         """The result of a coroutine that needs an event loop."""
 
     async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
@@ -50,8 +50,8 @@ class AsyncDoor:
 
     steps_by_hand = False
 
-    async def in_loop(self, work: Coroutine[Any, Any, T]) -> T:
-        return await work
+    def in_loop(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
+        return work
 
     async def claim(self, store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:
         if store.instant:

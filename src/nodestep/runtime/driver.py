@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,13 +17,16 @@ from ..model.value import replaced
 from .around import hooked
 from .blocking import Door
 from .context import CURRENT
-from .lease import leases_of
+from .lease import Leases, leases_of
+from .log import RunLog
 from .opening import begin
 from .questions import graph_paths, open_interrupts
 from .result import GraphResult
 from .run import Call, Run
 from .steps import failure_of, supersteps
 from .stream import FinalEventData, InterruptEventData, Sink
+
+NOTHING_HELD: AbstractContextManager[None] = nullcontext()
 
 
 async def drive(call: Call, door: Door, sink: Sink | None = None) -> GraphResult[Any]:
@@ -35,26 +40,26 @@ async def drive(call: Call, door: Door, sink: Sink | None = None) -> GraphResult
             if run.log is not None:
                 _abandon(run, error)
             raise
-        return await _held(run)
+        with _held(run):
+            completed = await hooked(run.root, supersteps, partial(_abandon, run))
+            return _completed(run) if completed else _interrupted(run)
     finally:
         CURRENT.reset(token)
 
 
-async def _held(run: Run) -> GraphResult[Any]:
+def _held(run: Run) -> AbstractContextManager[None]:
     """The run between its claim and its end, with its lease renewed."""
-    if run.log is None or run.store is None:
-        return await _ended(run)
-    leases, lease = leases_of(run.store), (run.log.no, run.log.epoch)
+    return NOTHING_HELD if run.log is None or run.store is None else _renewed(run, run.log, leases_of(run.store))
+
+
+@contextmanager
+def _renewed(run: Run, log: RunLog, leases: Leases) -> Iterator[None]:
+    lease = log.no, log.epoch
     leases.hold(lease, run.lose_lease)
     try:
-        return await _ended(run)
+        yield
     finally:
         leases.release(lease)
-
-
-async def _ended(run: Run) -> GraphResult[Any]:
-    completed = await hooked(run.root, supersteps, partial(_abandon, run))
-    return _completed(run) if completed else _interrupted(run)
 
 
 def _abandon(run: Run, error: BaseException) -> BaseException:

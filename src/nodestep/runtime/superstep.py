@@ -34,17 +34,17 @@ def run_tasks(at: FrameRun) -> TaskEnd | Ends | Awaitable[TaskEnd | Ends]:
     return _alone(at, scope)
 
 
-async def _alone(at: FrameRun, scope: TaskScope) -> TaskEnd:
+def _alone(at: FrameRun, scope: TaskScope) -> Awaitable[TaskEnd]:
     by_hand, limited = at.door.steps_by_hand, at.seconds_left is not None
     if by_hand and not (scope.spec.is_async or scope.spec.timeout_s or limited or at.hooks.any_async):
-        return await perform(scope, Place.CALLING_THREAD)
+        return perform(scope, Place.CALLING_THREAD)
     if by_hand or at.run.log is not None or limited:
-        return await _in_loop(at, perform(scope, Place.LOOP))
-    return await perform(scope, Place.LOOP)
+        return _in_loop(at, perform(scope, Place.LOOP))
+    return perform(scope, Place.LOOP)
 
 
-async def _in_loop(at: FrameRun, work: Coroutine[Any, Any, T]) -> T:
-    return await at.door.in_loop(_within(at, work))
+def _in_loop(at: FrameRun, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
+    return at.door.in_loop(_within(at, work))
 
 
 async def _within(at: FrameRun, work: Awaitable[T]) -> T:

@@ -257,28 +257,27 @@ def _show(scope: TaskScope) -> None:
         scope.at.emit_node_input(scope)
 
 
-async def _call(scope: TaskScope, place: Place) -> Any:
-    """Call the node once, within its timeout."""
-    spec, at = scope.spec, scope.at
+def _call(scope: TaskScope, place: Place) -> Awaitable[Any]:
+    """One call of the node, within its timeout, to wait for."""
+    spec = scope.spec
     _show(scope)
     if spec.inner is not None:
-        return await _run_inner(scope, place)
-    if not spec.is_async and place is Place.CALLING_THREAD:
-        return spec.call(scope.view, scope)
-    if spec.timeout_s is None:
-        if spec.is_async:
-            return await _awaited(scope)
-        with _in_pool(at, NODES.start(spec.call, scope.view, scope)) as call:
-            return await (call.result if at.parent is None else _result_inside(at, call))
+        return _run_inner(scope, place)
     if spec.is_async:
-        try:
-            async with asyncio.timeout(spec.timeout_s) as limit:
-                return await _awaited(scope)
-        except TimeoutError:
-            if limit.expired():
-                raise NodeTimeoutError(spec.name, spec.timeout_s) from None
-            raise
-    return await _call_in_time(scope, spec.timeout_s)
+        return _awaited(scope) if spec.timeout_s is None else _awaited_in_time(scope, spec.timeout_s)
+    if place is Place.CALLING_THREAD:
+        return _call_here(scope)
+    return _call_in_pool(scope) if spec.timeout_s is None else _call_in_time(scope, spec.timeout_s)
+
+
+async def _call_here(scope: TaskScope) -> Any:
+    return scope.spec.call(scope.view, scope)
+
+
+async def _call_in_pool(scope: TaskScope) -> Any:
+    at = scope.at
+    with _in_pool(at, NODES.start(scope.spec.call, scope.view, scope)) as call:
+        return await (call.result if at.parent is None else _result_inside(at, call))
 
 
 async def _result_inside(at: FrameRun, call: PoolCall[Any]) -> Any:
@@ -305,6 +304,16 @@ async def _awaited(scope: TaskScope) -> Any:
     finally:
         if scope.calls:
             await nested().end_calls(scope)
+
+
+async def _awaited_in_time(scope: TaskScope, timeout_s: float) -> Any:
+    try:
+        async with asyncio.timeout(timeout_s) as limit:
+            return await _awaited(scope)
+    except TimeoutError:
+        if limit.expired():
+            raise NodeTimeoutError(scope.spec.name, timeout_s) from None
+        raise
 
 
 async def _run_inner(scope: TaskScope, place: Place) -> Any:

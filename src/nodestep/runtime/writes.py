@@ -39,7 +39,7 @@ def read_writes(scope: TaskScope, result: Any) -> Writes:
     """Raises GraphExecutionError for a result of another kind, and the errors of a bad update."""
     schema = scope.at.schema
     view = scope.view
-    changed = None if view is None else schema.changes(view, scope.values)
+    changed = None if view is None or schema.is_untouched(view, scope.values) else schema.changes(view, scope.values)
     if result is view and view is not None:
         return _validated(scope, changed or None), None
     if changed:
