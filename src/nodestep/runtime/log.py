@@ -80,16 +80,20 @@ class RunLog:
         """Commit and wait for it."""
         if self._in_flight is not None:
             self._in_flight.settle()
-        with self.numbering:
-            try:
-                write = self.numbered(entry)
-                (answer,) = self.store.commit((write,))
-            except BaseException:
-                if entry.undo is not None:
-                    entry.undo()
-                raise
-            self.take(entry, write, answer)
+        with self.numbering:  # a `try` right below would be a line on which an interrupt leaves the lock taken
+            answer = self._commit(entry)
         return self._received(entry, answer) if isinstance(answer, Receipt) else self._lose(answer)
+
+    def _commit(self, entry: Entry) -> Receipt | Refused:
+        try:
+            write = self.numbered(entry)
+            (answer,) = self.store.commit((write,))
+        except BaseException:
+            if entry.undo is not None:
+                entry.undo()
+            raise
+        self.take(entry, write, answer)
+        return answer
 
     async def awrite(self, make: Callable[[], Entry | None]) -> Receipt | None:
         """The same without blocking the event loop. `make` is asked for the entry when its turn has come, so that what is
