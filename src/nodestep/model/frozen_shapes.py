@@ -18,7 +18,7 @@ from .copying import MODEL
 from .frozen import FrozenDict, FrozenList, frozen
 from .json import Json
 from .limits import MAX_DEPTH, NotJson, own_json
-from .model_views import instance
+from .model_views import instances
 from .shapes import Shape, shape_of
 from .value import locked_value
 
@@ -115,7 +115,7 @@ def _model(model: Any, depth: int, inside: tuple[Any, ...]) -> FrozenShape | Non
     fields = _fields(model, depth, inside) if _is_plain(model) else None
     if fields is None:
         return None
-    names = list(fields)
+    names, instance = list(fields), instances(model)
     takes = {name: shape.take for name, shape in fields.items()}
     text = {name for name, shape in fields.items() if str in shape.kinds}
     nothing = {name for name, shape in fields.items() if type(None) in shape.kinds}
@@ -138,7 +138,7 @@ def _model(model: Any, depth: int, inside: tuple[Any, ...]) -> FrozenShape | Non
                 if own is not part:
                     changed[name] = own
         if changed or len(value.__pydantic_fields_set__) < len(names):
-            return instance(model, {**held, **changed}), stored
+            return instance({**held, **changed}), stored
         return value, stored
 
     return FrozenShape(take, frozenset({model}))
