@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -189,7 +190,7 @@ class Nested(BaseModel, frozen=True):
         Price | Annotated[Price, AfterValidator(len)],
         tuple[Price, Price],
     ],
-    ids=str,
+    ids=lambda annotation: re.sub(r" at 0x[0-9a-f]+", "", str(annotation)),
 )
 def test_an_annotation_that_says_more_has_none(annotation):
     assert frozen_shape_of(annotation) is None
