@@ -231,7 +231,7 @@ class Graph(Threads, Generic[S]):
         call = self._call(way.input, checkpoint_id, "main", way.resume, store, context)
         result: GraphResult[S] = await drive(call, AsyncDoor())
         if result.status == "interrupted":
-            raise paused(self.blueprint, result.thread_id, result.interrupts, result.checkpoint_id, result._paths)
+            raise paused(self.blueprint, result.thread_id, result.interrupts, result.checkpoint_id, result._position)
         return result.state
 
     # what stands

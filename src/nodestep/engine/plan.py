@@ -6,7 +6,7 @@ from ..errors import GraphChangedError, did_you_mean
 from ..model.blueprint import Blueprint
 from ..model.ids import END
 from ..model.outcome import Asked, Done
-from ..model.position import ROOT, Frame, Position, Task
+from ..model.position import NO_FRAME, ROOT, Frame, Position, Task
 
 
 def runnable(position: Position, path: str = ROOT) -> tuple[Task, ...]:
@@ -35,7 +35,7 @@ def check_fits(blueprint: Blueprint, position: Position) -> dict[str, Blueprint]
     GraphChangedError."""
     graphs = graphs_at(blueprint, position)
     for path, graph in graphs.items():
-        check_frame(graph, position.frames.get(path, Frame(0)))
+        check_frame(graph, position.frames.get(path, NO_FRAME))
     return graphs
 
 

@@ -121,13 +121,14 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
         case Expired(keys):
             return _closed(position, dict.fromkeys(keys), _expired)
         case Continued():
-            return replaced(position, status=Status.UNFINISHED)
+            return Position(position.frames, position.listed, position.conflict)
         case Paused():
-            return replaced(_listed(position, pause, at_ms), status=Status.INTERRUPTED)
+            listed = _listed(position, pause, at_ms)
+            return Position(position.frames, listed, position.conflict, Status.INTERRUPTED)
         case RunFailed(_, _, _, conflict):
-            return replaced(_listed(position, pause, at_ms), conflict=conflict, status=Status.FAILED)
+            return Position(position.frames, _listed(position, pause, at_ms), conflict, Status.FAILED)
         case RunCompleted():
-            return replaced(position, status=Status.COMPLETED)
+            return Position(position.frames, position.listed, position.conflict, Status.COMPLETED)
         case Cancelled():
             root = Frame(position.root.superstep, memory=position.root.memory)
             return Position({ROOT: root}, status=Status.CANCELLED)
@@ -161,12 +162,12 @@ def _expired(work: Work, question_id: str, _: Json) -> Work:
     return replaced(work, expired=(*work.expired, question_id))
 
 
-def _listed(position: Position, pause: int | None, at_ms: int) -> Position:
+def _listed(position: Position, pause: int | None, at_ms: int) -> Mapping[str, Listing]:
     """Every question asked so far is shown from this commit on; one shown before keeps its number."""
     if pause is None:
-        return position
+        return position.listed
     new = Listing(pause, at_ms)
-    return replaced(position, listed={key: position.listed.get(key, new) for key in position.asked()})
+    return {key: position.listed.get(key, new) for key in position.asked()}
 
 
 def record_to_bytes(facts: Iterable[Fact]) -> bytes:

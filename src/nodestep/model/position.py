@@ -49,7 +49,8 @@ class Work:
         """What this task asked and nobody answered yet, in the order asked."""
         if not isinstance(self.outcome, Asked):
             return ()
-        return tuple(q for q in self.outcome.questions if q.id not in self.answers and q.id not in self.expired)
+        answers, expired = self.answers, self.expired
+        return tuple([q for q in self.outcome.questions if q.id not in answers and q.id not in expired])
 
     def with_outcome(self, outcome: Outcome) -> Work:
         answers = self.answers
@@ -128,6 +129,8 @@ class Frame:
 
 
 CALLS = Frame(1, graph=NO_GRAPH)
+NO_FRAME = Frame(0)
+"""Where a graph stands that was never at work."""
 
 
 @frozen_value
@@ -172,7 +175,7 @@ class Position:
 
     @property
     def root(self) -> Frame:
-        return self.frames.get(ROOT, Frame(0))
+        return self.frames.get(ROOT, NO_FRAME)
 
     def with_frame(self, path: str, frame: Frame) -> Position:
         return Position({**self.frames, path: frame}, self.listed, self.conflict, self.status)
@@ -230,7 +233,7 @@ class Position:
         return {
             key: OpenQuestion(key, path, task, question)
             for path, frame in self.frames.items()
-            for task in frame.due
+            for task in (frame.due if frame.work else ())
             for question in frame.work_of(task.id).open_questions()
             for key in (interrupt_key(path, task.id, question.id),)
         }

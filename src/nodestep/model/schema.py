@@ -282,7 +282,9 @@ class StateSchema(Generic[S]):
     def dump(self, values: Mapping[str, Any]) -> JsonObject:
         """The JSON form of the whole state, to be read and not changed: parts of it may be parts of the state."""
         of = self._declared.of
-        return {name: of(name).dump(value) for name, value in values.items()}
+        return {
+            name: value if type(value) in of(name).scalars else of(name).dump(value) for name, value in values.items()
+        }
 
     def load(self, stored: JsonObject) -> dict[str, Any]:
         """The typed values of a stored state. New fields get defaults, fields that the schema no longer has are left out.

@@ -26,6 +26,8 @@ def init_of(cls: type, names: Sequence[str], written: Mapping[str, Any], *, lock
         default = option.default if is_field else option
         factory = option.default_factory if is_field else MISSING
         value = name
+        if factory is not MISSING and (shared := factory()) is factory():
+            default, factory = shared, MISSING  # what every value shares need not be asked for each time
         if factory is not MISSING:
             known[f"_make_{name}"] = factory
             value = f"_make_{name}() if {name} is _ABSENT else {name}"

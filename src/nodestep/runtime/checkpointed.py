@@ -12,12 +12,12 @@ from ..model.blueprint import Blueprint
 from ..model.ids import event_id, split_key
 from ..model.interrupt import MISSING, Interrupt, Resume
 from ..model.node import NodeSpec
+from ..model.position import ROOT, Position
 from ..model.value import locked_value
 from ..people.reading import load_branch, standing
 from ..people.rows import interrupt_at
 from ..stores.base import StateStore, Status
 from .blocking import AsyncDoor
-from .questions import graph_paths
 
 _NESTED_ID = re.compile(r"([1-9][0-9]*)-[1-9][0-9]*/.+")
 _NUMBERED = re.compile(r"\[[0-9]+\]$")
@@ -38,8 +38,7 @@ class _Standing:
     """What still waits for an answer."""
     keys: tuple[str, ...]
     """The same with the questions whose deadline has passed."""
-    paths: Mapping[str, str]
-    """Of each question, the path of the graph that asks."""
+    position: Position
 
 
 async def way_on(blueprint: Blueprint, store: StateStore | None, thread_id: str | None, state: Any, resume: Any) -> Way:
@@ -53,7 +52,7 @@ async def way_on(blueprint: Blueprint, store: StateStore | None, thread_id: str 
     if stands is None or stands.status in (Status.COMPLETED, Status.CANCELLED):
         return Way(state, None)
     if stands.status is Status.INTERRUPTED and thread_id is not None:
-        raise paused(blueprint, thread_id, stands.interrupts, stands.event, stands.paths)
+        raise paused(blueprint, thread_id, stands.interrupts, stands.event, stands.position)
     return Way(None, None)
 
 
@@ -62,11 +61,12 @@ def paused(
     thread_id: str,
     interrupts: Mapping[str, Interrupt],
     event: str | None,
-    paths: Mapping[str, str],
+    position: Position,
 ) -> RunInterruptedError:
-    """A pause as `run` raises it; `event` is the last one of the thread, `paths` tells which graph asks each question."""
+    """A pause as `run` raises it; `event` is the last one of the thread, `position` where it stands."""
     error = RunInterruptedError(thread_id, interrupts)
-    path = paths.get(error.key)
+    asked = position.asked().get(error.key)
+    path = ROOT if asked is None else position.graph_of(asked.path)
     if path:
         error.nested_checkpoint_id = f"{event}/{path}"
     error.key = declared_field(blueprint, error.key) or error.key
@@ -101,7 +101,7 @@ def _look(store: StateStore, thread_id: str) -> _Standing | None:
     if status is Status.INTERRUPTED and not still:
         status = Status.READY
     interrupts = {key: interrupt_at(head, every[key], position.listed[key]) for key in still}
-    return _Standing(status, event_id(head.no, head.sequence), interrupts, tuple(every), graph_paths(position))
+    return _Standing(status, event_id(head.no, head.sequence), interrupts, tuple(every), position)
 
 
 def _refuse_nested(store: StateStore, thread_id: str) -> None:

@@ -20,7 +20,7 @@ from .context import CURRENT
 from .lease import Leases, leases_of
 from .log import RunLog
 from .opening import begin
-from .questions import graph_paths, open_interrupts
+from .questions import open_interrupts
 from .result import GraphResult
 from .run import Call, Run
 from .steps import failure_of, supersteps
@@ -96,7 +96,7 @@ def _interrupted(run: Run) -> GraphResult[Any]:
         interrupts=interrupts,
         _schema=at.schema,
         _values=at.values,
-        _paths=graph_paths(run.position),
+        _position=run.position,
     )
 
 
@@ -112,4 +112,5 @@ def _completed(run: Run) -> GraphResult[Any]:
         interrupts={},
         _schema=at.schema,
         _values=at.values,
+        _position=run.position,
     )

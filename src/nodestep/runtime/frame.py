@@ -14,7 +14,7 @@ from ..model.event import TaskRecorded
 from ..model.ids import frame_path, interrupt_key
 from ..model.json import Json, JsonObject
 from ..model.outcome import Done, Outcome
-from ..model.position import Frame, Task
+from ..model.position import NO_FRAME, Frame, Task
 from ..model.schema import StateSchema
 from ..stores.base import AuditRow
 from .pool import PoolCall
@@ -55,7 +55,7 @@ class FrameRun:
         self.parent = parent
         self.values: dict[str, Any] = {}
         self.dropped: JsonObject = {}
-        self.frame: Frame = Frame(0)
+        self.frame: Frame = NO_FRAME
         self.step = 0
         self.seconds_left = blueprint.timeout_s
         self.calls_plainly = door.steps_by_hand and blueprint.timeout_s is None and not hooks.around_nodes

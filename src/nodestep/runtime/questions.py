@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..model.event import instant
 from ..model.interrupt import Interrupt
-from ..model.position import Listing, OpenQuestion, Position
+from ..model.position import Listing, OpenQuestion
 from ..people.rows import question_row
 from ..stores.base import QuestionRow
 from .run import Run
 
 
-def question_rows(run: Run) -> tuple[QuestionRow, ...]:
-    """The questions that no pause has shown yet."""
-    return tuple(question_row(found) for key, found in run.position.asked().items() if key not in run.listed)
+def question_rows(run: Run, asked: Mapping[str, OpenQuestion]) -> tuple[QuestionRow, ...]:
+    """Those of the open questions that no pause has shown yet."""
+    return tuple([question_row(found) for key, found in asked.items() if key not in run.listed])
 
 
 def open_interrupts(run: Run) -> dict[str, Interrupt]:
@@ -44,8 +45,3 @@ def _interrupt(run: Run, found: OpenQuestion, listing: Listing | None, payload: 
         asked_at=None if listing is None else instant(listing.asked_at_ms),
         expires_at=None if question.expires_at_ms is None else instant(question.expires_at_ms),
     )
-
-
-def graph_paths(position: Position) -> dict[str, str]:
-    """The path of the graph that asks each question; a tool call's is that of the graph whose task runs it."""
-    return {key: position.graph_of(found.path) for key, found in position.asked().items()}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from ..model.interrupt import Interrupt
+from ..model.position import Position
 from ..model.schema import StateSchema
 from ..model.value import locked_value
 
@@ -29,8 +30,7 @@ class GraphResult(Generic[S]):
     interrupts: Mapping[str, Interrupt]
     _schema: StateSchema[S] = field(repr=False)
     _values: dict[str, Any] = field(repr=False)
-    _paths: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Of each question, the path of the graph that asks."""
+    _position: Position = field(repr=False)
 
     def __repr__(self) -> str:
         open_keys = f", interrupts={list(self.interrupts)}" if self.interrupts else ""

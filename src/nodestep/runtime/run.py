@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..engine.replay import Checkpoint, advance, snapshot_to_bytes
+from ..engine.replay import Checkpoint, snapshot_to_bytes
 from ..hooks.middleware import HookTable
 from ..model.blueprint import Blueprint
-from ..model.event import Fact, OnceRecorded, Paused, RunFailed
+from ..model.event import Fact, OnceRecorded, RunFailed
 from ..model.ids import is_within, split_key
 from ..model.interrupt import Resume
 from ..model.json import JsonObject
@@ -63,7 +63,7 @@ class Run:
         self.thread_id = call.thread_id
         self.branch_id = call.branch_id
         self.context = call.context
-        self.run_id = secrets.token_hex(16)
+        self.run_id = os.urandom(16).hex()
         self.door = door
         self.sink = sink
         self.root = FrameRun(self, ROOT, call.blueprint, call.hooks, door, self.run_id)
@@ -141,9 +141,9 @@ class Run:
         receipt = door.commit(self.log, lambda: self.entry(facts, status, opens, snapshot))
         if not isinstance(receipt, Receipt):
             receipt = await receipt
-        if opens:
-            position = advance(self.position, Paused(), receipt.pause, receipt.at_ms)
-            self.listed = position.listed
+        if opens and receipt.pause is not None:
+            listing = Listing(receipt.pause, receipt.at_ms)
+            self.listed = {**self.listed, **{question.key: listing for question in opens}}
 
     def entry(
         self,

@@ -85,7 +85,8 @@ async def _fail(at: FrameRun, end: TaskEnd) -> None:
     error = end.error
     assert error is not None
     if at.parent is None:
-        await at.run.commit(at.door, [failure_of(error, end.task.node)], Status.FAILED, question_rows(at.run))
+        run, failure = at.run, failure_of(error, end.task.node)
+        await run.commit(at.door, [failure], Status.FAILED, question_rows(run, run.position.asked()))
     raise error
 
 
@@ -97,7 +98,7 @@ async def _pause(at: FrameRun) -> None:
             f"Thread {run.thread_id!r} would wait for {len(asked)} answers, and a thread holds at most {MAX_OPEN_QUESTIONS} "
             "open questions. Ask them in smaller groups, or in one form."
         )
-    await run.commit(at.door, [Paused()], Status.INTERRUPTED, question_rows(run))
+    await run.commit(at.door, [Paused()], Status.INTERRUPTED, question_rows(run, asked))
 
 
 @frozen_value
