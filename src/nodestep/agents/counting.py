@@ -17,8 +17,8 @@ def count_calls(scope: TaskScope, tools: Iterable[str]) -> None:
     while at is not None and turn:
         for owner, limits in _limits(at).items():
             memory = at.memory.of(owner)
-            before = at.at.frame.memory.get(owner, {}) if own else memory
-            memory[at.task.id] = dict(Counter(before.get(at.task.id, {})) + turn)
+            before = (at.at.frame.memory.get(owner, {}) if own else memory).get(at.task.id, {})
+            memory[at.task.id] = {**before, **{name: before.get(name, 0) + count for name, count in turn.items()}}
             for limit in limits:
                 limit.check(memory.values())
         at, own = at.at.parent, False

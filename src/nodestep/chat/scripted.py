@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TypeAlias
 
 from ..errors import ModelProviderError
@@ -53,10 +52,14 @@ class ScriptedChat:
             raise answer
         if isinstance(answer, str):
             answer = ChatResponse(content=answer)
-        return replace(
-            answer,
-            finish_reason=answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop"),
-            model=answer.model or self.model,
+        return ChatResponse(
+            answer.content,
+            answer.refusal,
+            answer.tool_calls,
+            answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop"),
+            answer.usage,
+            answer.model or self.model,
+            answer.raw,
         )
 
 

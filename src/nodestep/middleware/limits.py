@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
 
 from ..errors import GraphConfigError, RunLimitExceededError
 from ..hooks import GraphMiddlewareContext, Middleware
@@ -35,13 +33,10 @@ class ToolLimitMiddleware(Middleware):
         if not ctx.resuming:
             ctx.memory.clear()
 
-    def check(self, counts: Iterable[Mapping[str, Any]]) -> None:
+    def check(self, counts: Collection[Mapping[str, int]]) -> None:
         """Raises RunLimitExceededError where these counts, each by the name of a tool, are beyond a limit together."""
-        total: Counter[str] = Counter()
-        for count in counts:
-            total.update(count)
-        if total.total() > self.max_calls:
+        if sum(sum(count.values()) for count in counts) > self.max_calls:
             raise RunLimitExceededError("max_calls", self.max_calls, ADVICE)
         for name, limit in self.per_tool.items():
-            if total[name] > limit:
+            if sum(count.get(name, 0) for count in counts) > limit:
                 raise RunLimitExceededError(f"per_tool[{name!r}]", limit, ADVICE)

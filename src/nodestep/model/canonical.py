@@ -32,5 +32,7 @@ def checksum(text: bytes) -> int:
 
 def fingerprint(value: Json) -> str:
     """64 hexadecimal digits, the same for equal values whatever the order of their keys."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_SORTED.encode(value).encode()).hexdigest()
+
+
+_SORTED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -140,6 +140,17 @@ def _copy_frozen_model(value: BaseModel) -> BaseModel:
     return _copy_model(value)
 
 
+def model_with(value: BaseModel, name: str, item: Any) -> BaseModel:
+    """A model that holds another item in one field and is otherwise the same, its parts shared."""
+    own = object.__new__(type(value))
+    extra, private = _get_extra(value), _get_private(value)
+    _set_dict(own, {**_get_dict(value), name: item})
+    _set_fields_set(own, {*_get_fields_set(value), name})
+    _set_extra(own, extra and extra.copy())
+    _set_private(own, private and private.copy())
+    return own
+
+
 def _slot(name: str) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
     """Read and write an attribute of a model without asking its `__getattr__` and `__setattr__`."""
     descriptor: Any = BaseModel.__dict__[name]

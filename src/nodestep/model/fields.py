@@ -13,11 +13,9 @@ from dataclasses import is_dataclass
 from dataclasses import replace as dataclass_replace
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
-
 from ..errors import StateUpdateError
 from .converters import Converter
-from .copying import own_copy
+from .copying import MODEL, model_with, own_copy
 from .grown import grown, plain
 from .json import Json
 from .limits import NotJson, Unfit, check_text, own_json

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from .copying import MODEL
+
 Positions: TypeAlias = dict[str, int]
 """Where each message stands, by its id."""
 Edit: TypeAlias = tuple[str, Any]
