@@ -234,10 +234,10 @@ class MessagesField(Field):
         if message_id(message) is not None:
             return message
         id = _derived_id(self.name, place, seed)
-        if type(message) is dict or isinstance(message, Mapping):
+        if hasattr(type(message), MODEL):
+            return model_with(message, "id", id) if "id" in type(message).__pydantic_fields__ else message
+        if isinstance(message, Mapping):
             return {**message, "id": id}
-        if isinstance(message, BaseModel) and "id" in type(message).model_fields:
-            return message.model_copy(update={"id": id})
         if is_dataclass(message) and not isinstance(message, type) and hasattr(message, "id"):
             return dataclass_replace(message, id=id)
         return message

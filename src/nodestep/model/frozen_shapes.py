@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
@@ -28,10 +28,12 @@ Take: TypeAlias = Callable[[Any], tuple[Any, Json]]
 @locked_value
 class FrozenShape:
     """`take` returns the value to keep and its JSON. It raises NotJson for a value that has not the shape exactly, Unfit for
-    one beyond a limit. `kinds` are the exact types that a value may have."""
+    one beyond a limit. `kinds` are the exact types that a value may have, none where that is not enough to tell; `words`
+    are the texts that a Literal allows."""
 
     take: Take
     kinds: frozenset[type]
+    words: frozenset[str] = frozenset()
 
 
 def frozen_shape_of(annotation: Any, depth: int = MAX_DEPTH, inside: tuple[Any, ...] = ()) -> FrozenShape | None:
@@ -46,7 +48,7 @@ def frozen_shape_of(annotation: Any, depth: int = MAX_DEPTH, inside: tuple[Any, 
         return None if annotation in inside else _model(annotation, depth, inside)
     plain = shape_of(annotation, depth)
     if plain is not None:
-        return _scalar(plain) if plain.is_scalar else None
+        return _scalar(plain, annotation) if plain.is_scalar else None
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is list or (origin is tuple and arguments[1:] == (...,)):
         item = frozen_shape_of(arguments[0], depth - 1, inside)
@@ -78,9 +80,10 @@ def _never_changes(value: Any) -> bool:
     return all(map(_never_changes, items))
 
 
-def _scalar(shape: Shape) -> FrozenShape:
-    own = shape.own
-    return FrozenShape(lambda value: (value, own(value)), shape.scalars)
+def _scalar(shape: Shape, annotation: Any) -> FrozenShape:
+    own, choices = shape.own, get_args(annotation) if get_origin(annotation) is Literal else ()
+    words = frozenset(each for each in choices if type(each) is str and each.isascii() and "\0" not in each)
+    return FrozenShape(lambda value: (value, own(value)), shape.scalars, words)
 
 
 def _items_of(kind: type[list[Any]] | type[tuple[Any, ...]], item: FrozenShape) -> FrozenShape:
@@ -119,6 +122,7 @@ def _model(model: Any, depth: int, inside: tuple[Any, ...]) -> FrozenShape | Non
     takes = {name: shape.take for name, shape in fields.items()}
     text = {name for name, shape in fields.items() if str in shape.kinds}
     nothing = {name for name, shape in fields.items() if type(None) in shape.kinds}
+    words = {name: shape.words for name, shape in fields.items()}
 
     def take(value: Any) -> tuple[Any, Json]:
         if type(value) is not model or value.__pydantic_extra__:
@@ -131,7 +135,7 @@ def _model(model: Any, depth: int, inside: tuple[Any, ...]) -> FrozenShape | Non
         for name, part in held.items():
             if part is None and name in nothing:
                 stored[name] = None
-            elif type(part) is str and name in text and part.isascii() and "\0" not in part:
+            elif type(part) is str and ((name in text and part.isascii() and "\0" not in part) or part in words[name]):
                 stored[name] = part
             else:
                 own, stored[name] = takes[name](part)

@@ -15,9 +15,9 @@ Edit: TypeAlias = tuple[str, Any]
 
 def message_id(message: Any) -> Any:
     """The id of a message, a dict or an object; `None` where it has none."""
-    if type(message) is dict or isinstance(message, Mapping):
-        return message.get("id")
-    return getattr(message, "id", None)
+    kind = type(message)
+    is_dict = kind is dict or (not hasattr(kind, MODEL) and isinstance(message, Mapping))
+    return message.get("id") if is_dict else getattr(message, "id", None)
 
 
 def positions_of(messages: Iterable[Any]) -> Positions:
