@@ -161,3 +161,10 @@ def cost_of_claim(reader: StateStore, writer: SQLiteStateStore, thread: str) -> 
         claims.append(write(unchanged(known(reader, name)), thread=name))
     each = iter(claims)
     return steps_of(writer, lambda: done(writer, next(each)))
+
+
+def test_a_read_waits_for_nobody_who_writes(path: Path):
+    with SQLiteStateStore(path) as store:
+        begin(store, record=b"1")
+        with store._group.lead:
+            assert bodies(seen(store)) == [b"1"]

@@ -15,6 +15,7 @@ _FIXED: Final = 8
 _CHECKED: Final = 14
 """How many columns the checksum covers; it follows them."""
 _RUNNING: Final = Status.RUNNING.value
+_READY: Final = Status.READY.value
 
 
 class BranchRow(NamedTuple):
@@ -42,25 +43,8 @@ class BranchRow(NamedTuple):
     @classmethod
     def new(cls, thread_id: str, branch_id: str, graph: str, created_at_ms: int) -> BranchRow:
         """A branch without records, before its first write numbers it."""
-        return cls(
-            no=0,
-            thread_id=thread_id,
-            branch_id=branch_id,
-            parent_no=None,
-            fork_sequence=0,
-            pruned_sequence=0,
-            graph=graph,
-            created_at_ms=created_at_ms,
-            status=Status.READY.value,
-            epoch=0,
-            known_sequence=0,
-            open_questions=0,
-            answers=0,
-            changed_at_ms=created_at_ms,
-            checksum=0,
-            owner=None,
-            lease_until_ms=0,
-        )
+        fixed = (0, thread_id, branch_id, None, 0, 0, graph, created_at_ms)
+        return cls(*fixed, _READY, 0, 0, 0, 0, created_at_ms, 0, None, 0)
 
     @classmethod
     def fork(cls, branch_id: str, parent: BranchRow, sequence: int, created_at_ms: int) -> BranchRow:
@@ -113,19 +97,23 @@ class BranchRow(NamedTuple):
         """Its number, and the columns that a write changes."""
         return (self.no, *self[_FIXED:-1])
 
-    def at(self, sequence: int) -> BranchRow:
-        """The same row with another last record of its own."""
-        return BranchRow(*self[:-1], row_id(self.no, sequence))
-
     def numbered(self, no: int) -> BranchRow:
         """The row of a new branch with its number."""
         return BranchRow(no, *self[1:])
 
-    def moved(self, change: Change) -> BranchRow:
-        """The branch after a write that appends a record."""
-        status, epoch, open_questions, new_answers, at_ms, owner, until_ms = change
-        sequence = self.sequence + 1
-        checked = (*self[:_FIXED], status, epoch, sequence, open_questions, self.answers + new_answers, at_ms)
+    def moved(
+        self,
+        sequence: int,
+        status: Status,
+        epoch: int,
+        open_questions: int,
+        answers: int,
+        at_ms: int,
+        owner: str | None,
+        until_ms: int,
+    ) -> BranchRow:
+        """The branch after a write that appends the record `sequence`."""
+        checked = (*self[:_FIXED], str(status), epoch, sequence, open_questions, answers, at_ms)
         return BranchRow(*checked, checksum(*checked), owner, until_ms, row_id(self.no, sequence))
 
     def pruned(self, upto: int) -> BranchRow:
@@ -147,15 +135,3 @@ class BranchRow(NamedTuple):
             self.created_at_ms,
             self.changed_at_ms if updated_at_ms is None else updated_at_ms,
         )
-
-
-class Change(NamedTuple):
-    """What a write makes of a branch's row."""
-
-    status: str
-    epoch: int
-    open_questions: int
-    new_answers: int
-    at_ms: int
-    owner: str | None
-    until_ms: int

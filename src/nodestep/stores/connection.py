@@ -21,8 +21,11 @@ class Connection(Protocol):
     def rows(self, query: str, values: Values = ()) -> list[Row]:
         """All rows of a query."""
 
+    def run(self, query: str, values: Values = ()) -> object:
+        """Run a statement that changes rows."""
+
     def change(self, query: str, values: Values = ()) -> int:
-        """Run a statement that changes rows; says how many."""
+        """The same; says how many."""
 
 
 class Database(Protocol):
@@ -42,6 +45,9 @@ class Database(Protocol):
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run the work on one consistent look at the data, at the same time as other readers and the writer."""
+
+    def read_between_writes(self, work: Callable[[Connection], T]) -> T:
+        """The same, as fast as it can be where nobody writes meanwhile. Never called while a write is."""
 
     def close(self) -> None:
         """Let go of every connection."""

@@ -51,8 +51,8 @@ class Known:
         guard, place = write.guard, (write.thread_id, write.branch_id)
         if isinstance(guard, Holding):
             epoch, sequence, row = self.held.get(guard.no, _UNHELD)
-            as_held = row is not None and (epoch, sequence, *row[1:3]) == (guard.epoch, guard.sequence, *place)
-            return row.at(sequence) if row is not None and as_held else None
+            as_held = row is not None and (epoch, sequence, row[1:3]) == (guard.epoch, guard.sequence, place)
+            return row if as_held else None
         row = self.seen.pop(place, _UNSEEN)
         if row is None:
             return BranchRow.new(*place, guard.graph, at_ms) if isinstance(guard, New) else None

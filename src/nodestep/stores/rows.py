@@ -60,7 +60,8 @@ class Counters(NamedTuple):
     @classmethod
     def made(cls, store_id: str, branch_no: int, pause: int, answer: int) -> Counters:
         """The row of these counters."""
-        return cls(store_id, branch_no, pause, answer, checksum(store_id, branch_no, pause, answer))
+        sum = crc32(b"%d %d %d" % (branch_no, pause, answer), crc32(store_id.encode()))
+        return cls(store_id, branch_no, pause, answer, sum)
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Counters:

@@ -110,9 +110,7 @@ class SqlStateStore:
 
     def read(self, thread_id: str, branch_id: str, upto: int | None = None) -> Stored | None:
         """The branch at record `upto`, or `None` for an unknown branch. Raises UnknownEventError."""
-        look = self._database.read(
-            lambda connection: Reader(connection, self._queries).look(thread_id, branch_id, upto)
-        )
+        look = self._look(lambda connection: Reader(connection, self._queries).look(thread_id, branch_id, upto))
         self._known.see(thread_id, branch_id, None if look is None else look.branch)
         if look is None:
             return None
@@ -206,6 +204,13 @@ class SqlStateStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _look(self, work: Callable[[Connection], T]) -> T:
+        """Run the work on one look at the data, without waiting for somebody who writes."""
+        if self._group.lead.locked():
+            return self._database.read(work)
+        with self._group.lead:
+            return self._database.read_between_writes(work)
 
     def _change(self, work: Callable[[Connection], T]) -> T:
         """Run the work in a transaction of its own."""

@@ -29,13 +29,13 @@ class SQLiteConnection:
     """A connection of apsw as `connection.py` describes it; errors are made typed by its database. A reader holds `in_use`
     while it reads."""
 
-    __slots__ = ("_cursor", "execute", "in_use", "is_open", "raw")
+    __slots__ = ("execute", "in_use", "is_open", "raw", "run")
 
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
         self.execute = raw.execute
         # Statements without rows can share a cursor, which spares making one for each.
-        self._cursor = raw.cursor()
+        self.run = raw.cursor().execute
         self.in_use = threading.Lock()
         self.is_open = True
 
@@ -45,7 +45,7 @@ class SQLiteConnection:
 
     def change(self, query: str, values: Values = ()) -> int:
         """Run a statement that changes rows; says how many."""
-        self._cursor.execute(query, values)
+        self.run(query, values)
         return self.raw.changes()
 
     def close(self) -> None:
@@ -61,9 +61,11 @@ class SQLiteConnection:
 
     def roll_back(self) -> None:
         """End the transaction, if SQLite did not already: it does so itself after the worst errors."""
-        with suppress(apsw.Error):
+        try:
             if self.raw.in_transaction:
                 self.execute("ROLLBACK")
+        except apsw.Error:
+            pass
 
 
 class SQLiteFile:
@@ -119,7 +121,15 @@ class SQLiteFile:
             connection = self._reader()
             with connection.in_use:
                 if connection.is_open:
-                    return self._look(connection, work)
+                    try:
+                        return self._look(connection, work)
+                    finally:
+                        self._give_back(connection)
+
+    def read_between_writes(self, work: Callable[[Connection], T]) -> T:
+        """The same on the connection that writes. It has the pages at hand that it wrote, where a reader reads all of them
+        anew."""
+        return self._look(self._writing(), work)
 
     def close(self) -> None:
         """Close every connection; the last one of all processes also tidies the file. Nobody may write meanwhile."""
@@ -158,8 +168,10 @@ class SQLiteFile:
 
     def _reader(self) -> SQLiteConnection:
         """A connection to read with, which may have been closed meanwhile."""
-        with suppress(IndexError):
+        try:
             return self._idle.pop()
+        except IndexError:
+            pass
         with self._opening:
             if self._closed:
                 raise closed(self._path)
@@ -175,7 +187,6 @@ class SQLiteFile:
                 return work(connection)
             finally:
                 connection.roll_back()
-                self._give_back(connection)
         except _DRIVER_ERRORS as error:
             raise self._typed(error, connection) from error
 

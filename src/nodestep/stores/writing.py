@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from .base import Append, Fenced, ForkOf, Holding, New, Receipt, Refused, Status, Unchanged, Write
-from .branches import BranchRow, Change
+from .branches import BranchRow
 from .connection import Connection, Values
 from .known import Held, Known
 from .leases import Leases
@@ -53,6 +53,7 @@ class Writer:
 
     def __init__(self, connection: Connection, queries: Queries, leases: Leases, known: Known) -> None:
         self._rows = connection.rows
+        self._run = connection.run
         self._change = connection.change
         self._queries = queries
         self._leases = leases
@@ -139,14 +140,14 @@ class Writer:
         branch = before.numbered(given.branch_no) if is_new else before
         open_questions = self._write_questions(prepared, branch, pause) if branch.open_questions or write.opens else 0
         for number, answer in enumerate(answers, start=given.answer - len(answers) + 1):
-            self._change(self._queries.add_answer, answer_columns(number, branch.no, answer))
-        after = branch.moved(self._changed(prepared, branch, open_questions))
+            self._run(self._queries.add_answer, answer_columns(number, branch.no, answer))
+        after = self._moved(prepared, branch, open_questions)
         if is_new:
             self._expect_change(self._queries.add_branch, after.columns(), branch)
         else:
             guard = branch.epoch, branch.known_sequence, branch.checksum
             self._expect_change(self._queries.change_branch, (*after.changing(), *guard), branch)
-        id, sequence = row_id(after.no, after.sequence), after.sequence
+        id, sequence = row_id(after.no, after.known_sequence), after.known_sequence
         sum = record_checksum(id, at_ms, pause, write.record)
         self._expect_change(self._queries.add_record, (id, at_ms, pause, sum, write.record), branch)
         self._add_snapshot(id, write.snapshot)
@@ -168,26 +169,27 @@ class Writer:
             for key in (*write.closes, *(question.key for question in questions)):
                 closed += self._change(self._queries.close_question, (branch.no, key))
         for question in questions:
-            self._change(self._queries.open_question, question_columns(branch, question))
+            self._run(self._queries.open_question, question_columns(branch, question))
         return branch.open_questions - closed + len(questions)
 
-    def _changed(self, prepared: Prepared, branch: BranchRow, open_questions: int) -> Change:
-        """What the write makes of the branch's row. A claim gets the next epoch; so does what fences, and an edit after a
-        run that was cut off, to fence that run out."""
-        write = prepared.write
+    def _moved(self, prepared: Prepared, branch: BranchRow, open_questions: int) -> BranchRow:
+        """The branch's row after the write. A claim gets the next epoch; so does what fences, and an edit after a run that
+        was cut off, to fence that run out."""
+        write, guard = prepared.write, prepared.write.guard
         epoch, owner, until_ms = branch.epoch, branch.owner, branch.lease_until_ms
-        guard, claims = write.guard, write.status is Status.RUNNING
+        claims = write.status is Status.RUNNING
         if not isinstance(guard, Holding) and (claims or branch.running or isinstance(guard, Fenced)):
             epoch += 1
             owner, until_ms = self._leases.stored_owner, self._leases.end_ms()
         if not claims:
             owner, until_ms = None, 0
-        new_answers = len(prepared.answers)
-        return Change(write.status.value, epoch, open_questions, new_answers, prepared.at_ms, owner, until_ms)
+        last = guard.sequence if isinstance(guard, (Holding, Unchanged)) else branch.sequence
+        answers = branch.answers + len(prepared.answers)
+        return branch.moved(last + 1, write.status, epoch, open_questions, answers, prepared.at_ms, owner, until_ms)
 
     def _add_snapshot(self, id: int, snapshot: bytes | None) -> None:
         if snapshot is not None:
-            self._change(self._queries.add_snapshot, (id, body_checksum(snapshot, id), snapshot))
+            self._run(self._queries.add_snapshot, (id, body_checksum(snapshot, id), snapshot))
 
     def _count(self, branch: bool, pause: bool, answers: int) -> Counters:
         """The counters after a write that makes a branch, a pause and so many answers, or not."""
