@@ -144,21 +144,23 @@ def _closed(position: Position, answers: Mapping[str, Json], close: Callable[[Wo
         path, task, question_id = split_key(key)
         frame = position.frames[path]
         work = close(frame.work_of(task), question_id, value)
-        work = replaced(work, pauses={**work.pauses, question_id: position.listed[key].pause})
+        pauses = {**work.pauses, question_id: position.listed[key].pause}
+        work = Work(work.outcome, work.answers, work.cache, work.once, work.expired, pauses)
         position = position.with_frame(path, frame.with_work(task, work))
     listed = {key: listing for key, listing in position.listed.items() if key not in answers}
-    return replaced(position, listed=listed, status=position.status if listed else Status.READY)
+    return Position(position.frames, listed, position.conflict, position.status if listed else Status.READY)
 
 
 def _answered(work: Work, question_id: str, value: Json) -> Work:
-    return replaced(work, answers={**work.answers, question_id: value})
+    answers = {**work.answers, question_id: value}
+    return Work(work.outcome, answers, work.cache, work.once, work.expired, work.pauses)
 
 
 def _expired(work: Work, question_id: str, _: Json) -> Work:
     """A question past its deadline takes its default; without one, `interrupt()` will say that it expired."""
     for question in work.open_questions():
         if question.id == question_id and question.has_default:
-            return replaced(work, answers={**work.answers, question_id: question.default})
+            return _answered(work, question_id, question.default)
     return replaced(work, expired=(*work.expired, question_id))
 
 

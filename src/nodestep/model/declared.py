@@ -11,7 +11,7 @@ from .converters import Converter
 from .fields import Field
 from .json import Json
 from .limits import Unfit, check_text
-from .patch import Patch
+from .patch import SET, Patch
 
 T = TypeVar("T")
 
@@ -128,6 +128,8 @@ class Declared:
 
     def _read(self, name: str, operation: str | None, stored: Json) -> Any:
         field = self.of(name)
+        if type(stored) in field.scalars and operation in (None, SET):
+            return stored
         try:
             return field.whole.read(stored) if operation is None else field.read(operation, stored)
         except Unfit as found:

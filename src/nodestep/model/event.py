@@ -178,6 +178,8 @@ def tasks_to_json(due: tuple[Task, ...]) -> list[Json]:
 
 
 def tasks_from_json(stored: list[Json]) -> tuple[Task, ...]:
+    if len(stored) == 1 and isinstance(stored[0], str):
+        return (Task(stored[0], stored[0]),)
     return tasks_of(Target(item) if isinstance(item, str) else Target(item[0], item[1]) for item in stored)
 
 

@@ -41,8 +41,8 @@ def apply(state: JsonObject, patch: Patch, positions: FieldPositions | None = No
     for operation, writes in patch.items():
         for field, value in writes.items():
             if operation == SET:
-                state[field] = _own(value)
-                if positions is not None:
+                state[field] = _own(value) if type(value) in _CONTAINERS else value
+                if positions:
                     positions.pop(field, None)
             elif operation == APPEND:
                 state.setdefault(field, []).extend(map(_own, value))

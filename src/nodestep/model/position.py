@@ -172,6 +172,7 @@ class Position:
     listed: Mapping[str, Listing] = field(default_factory=lambda: NOTHING_LISTED)
     conflict: Conflict | None = None
     status: Status = Status.UNFINISHED
+    _asked: dict[str, OpenQuestion] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def root(self) -> Frame:
@@ -229,18 +230,26 @@ class Position:
         )
 
     def asked(self) -> dict[str, OpenQuestion]:
-        """Every question that nobody answered yet, by its key, in scheduling order."""
-        return {
+        """Every question that nobody answered yet, by its key, in scheduling order. Found once, since many ask."""
+        if self._asked is not None:
+            return self._asked
+        asked = {
             key: OpenQuestion(key, path, task, question)
             for path, frame in self.frames.items()
             for task in (frame.due if frame.work else ())
             for question in frame.work_of(task.id).open_questions()
             for key in (interrupt_key(path, task.id, question.id),)
         }
+        object.__setattr__(self, "_asked", asked)
+        return asked
 
     def open_questions(self) -> dict[str, OpenQuestion]:
         """Those of them that a pause has shown: the ones that people can answer."""
-        return {key: found for key, found in self.asked().items() if key in self.listed}
+        listed = self.listed
+        return {key: found for key, found in self.asked().items() if key in listed} if listed else {}
+
+
+NOWHERE = Position()
 
 
 def _is_of(key: str, path: str, before: tuple[Task, ...], due: tuple[Task, ...]) -> bool:

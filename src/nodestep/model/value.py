@@ -58,7 +58,7 @@ class Instruction:
 def replaced(value: T, **fields: Any) -> T:
     """The value with others in these fields: what `dataclasses.replace` gives, without the methods that it would make
     first."""
-    held = {name: getattr(value, name) for name in type(value).__slots__}  # type: ignore[attr-defined]
+    held = {name: getattr(value, name) for name in type(value).__match_args__}  # type: ignore[attr-defined]
     return type(value)(**{**held, **fields})
 
 
@@ -101,7 +101,8 @@ def _value(cls: type[T], more: dict[str, Any]) -> type[T]:
                 finished.add("init")
 
     members = {name: item for name, item in written.items() if name not in names}
-    members |= {"__slots__": names, "__match_args__": names, **more}
+    given = tuple(name for name in names if getattr(written.get(name), "init", True))
+    members |= {"__slots__": names, "__match_args__": given, **more}
     members |= {name: _Later(finish, name) for name in later}
     members["__init__"] = _Later(finish_init, "__init__")
     made = _class_like(cls, members)

@@ -20,12 +20,12 @@ NO_DEFAULT = "There was no default."
 def audits_of(position: Position, facts: Iterable[Fact]) -> tuple[AuditRow, ...]:
     """What the audit keeps of questions that close; `position` is the one before them."""
     rows: list[AuditRow] = []
-    asked = position.open_questions()
     for fact in facts:
         if isinstance(fact, Answered):
             for key, value in fact.answers.items():
                 rows.append(AuditRow(key, value, fact.source, fact.by, fact.note, position.listed[key].pause))
         elif isinstance(fact, Expired):
+            asked = position.open_questions()
             for key in fact.keys:
                 question, pause = asked[key].question, position.listed[key].pause
                 note = None if question.has_default else NO_DEFAULT

@@ -112,5 +112,4 @@ def _completed(run: Run) -> GraphResult[Any]:
         interrupts={},
         _schema=at.schema,
         _values=at.values,
-        _position=run.position,
     )

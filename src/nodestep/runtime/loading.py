@@ -46,4 +46,6 @@ def new_fields(schema: StateSchema[Any], state: JsonObject, values: dict[str, An
 
 def dropped_fields(schema: StateSchema[Any], state: JsonObject) -> JsonObject:
     """What is stored of fields that the state type no longer has; it stays stored."""
+    if state.keys() <= schema.fields.keys():
+        return {}
     return {name: value for name, value in state.items() if not schema.has_field(name)}

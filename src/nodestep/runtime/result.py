@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from ..model.interrupt import Interrupt
-from ..model.position import Position
+from ..model.position import NOWHERE, Position
 from ..model.schema import StateSchema
 from ..model.value import locked_value
 
@@ -30,7 +30,8 @@ class GraphResult(Generic[S]):
     interrupts: Mapping[str, Interrupt]
     _schema: StateSchema[S] = field(repr=False)
     _values: dict[str, Any] = field(repr=False)
-    _position: Position = field(repr=False)
+    _position: Position = field(default=NOWHERE, repr=False)
+    """Where a paused thread stands."""
 
     def __repr__(self) -> str:
         open_keys = f", interrupts={list(self.interrupts)}" if self.interrupts else ""
