@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
@@ -18,6 +17,7 @@ from .model.interrupt import MISSING, Resume
 from .model.limits import check_id
 from .model.schema import StateSchema
 from .people.reading import load_branch
+from .runtime import lazy_asyncio as asyncio
 from .runtime.blocking import AsyncDoor, BlockingDoor, refuse_in_loop, step_by_hand
 from .runtime.driver import drive
 from .runtime.loading import typed_state

@@ -7,7 +7,6 @@ backoff). Such a coroutine runs in a loop of this call's own, which is opened on
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import GraphConfigError
 from ..stores.base import Receipt, Refused, StateStore, Write
+from . import lazy_asyncio as asyncio
 from .committer import Ticket, committer_of
 from .log import Entry, RunLog
 from .pool import STORES
@@ -136,9 +136,7 @@ class BlockingDoor:
 
 def refuse_in_loop(method: str) -> None:
     """Blocking forms do not run inside a running event loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if asyncio.running_loop() is None:
         return
     raise GraphConfigError(
         f"{method}() was called inside a running event loop, which it would block. Write 'await graph.a{method}(...)'"

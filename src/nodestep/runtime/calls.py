@@ -6,7 +6,6 @@ to the call alone, and a call whose end is recorded never runs again, however of
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +19,7 @@ from ..model.json import Json
 from ..model.memory import NO_MEMORY, MemoryChange
 from ..model.outcome import Asked, Done
 from ..model.position import CALLS, Task
+from . import lazy_asyncio as asyncio
 from .context import TaskScope, nested
 from .frame import FrameRun
 from .memory import WorkingMemory

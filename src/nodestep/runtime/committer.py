@@ -6,7 +6,6 @@ last commit returns goes into the next one. One write that cannot be stored neve
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections import defaultdict
@@ -17,6 +16,7 @@ from weakref import WeakKeyDictionary, finalize
 
 from ..model.locks import whole_over_forks
 from ..stores.base import Append, Receipt, Refused, StateStore, Write
+from . import lazy_asyncio as asyncio
 
 Answer: TypeAlias = Receipt | Refused | BaseException
 

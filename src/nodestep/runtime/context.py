@@ -6,7 +6,6 @@ and graph hooks run, so a question can only be asked where it can be answered.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -35,6 +34,7 @@ from ..model.outcome import NOTHING, StoredQuestion
 from ..model.position import Task, Work
 from ..model.subgraph import InnerGraph
 from ..model.value import locked_value
+from . import lazy_asyncio as asyncio
 from .memory import WorkingMemory
 
 if TYPE_CHECKING:

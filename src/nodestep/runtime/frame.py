@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from ..model.outcome import Done, Outcome
 from ..model.position import NO_FRAME, Frame, Task
 from ..model.schema import StateSchema
 from ..stores.base import AuditRow
+from . import lazy_asyncio as asyncio
 from .pool import PoolCall
 from .stream import StreamEvent
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -13,6 +12,7 @@ from ..model.event import Fact
 from ..model.ids import event_id
 from ..model.value import frozen_value
 from ..stores.base import Append, AuditRow, Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
+from . import lazy_asyncio as asyncio
 from .committer import Answer, Ticket, committer_of
 
 SNAPSHOT_FROM_BYTES = 16 * 1024

@@ -6,7 +6,6 @@ before ended; when the task is done the frame goes.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +19,7 @@ from ..model.event import FrameOpened
 from ..model.ids import frame_path
 from ..model.position import Frame
 from ..model.subgraph import InnerGraph, Subgraph
+from . import lazy_asyncio as asyncio
 from .around import hooked
 from .blocking import AsyncDoor, Door
 from .context import BOOKKEEPING, CURRENT, TaskScope, check_question_id

@@ -6,7 +6,6 @@ standard library's executor would. Threads are made when no idle one is left, up
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import os
 import threading
@@ -14,6 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
+
+from . import lazy_asyncio as asyncio
 
 T = TypeVar("T")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,6 +18,7 @@ from ..model.limits import check_size
 from ..model.position import ROOT, Conflict, Frame, Listing, Position
 from ..model.value import frozen_value, locked_value
 from ..stores.base import AuditRow, QuestionRow, Receipt, StateStore, Status
+from . import lazy_asyncio as asyncio
 from .frame import FrameRun
 from .log import Entry, RunLog
 from .stream import Sink
@@ -187,11 +187,7 @@ class Run:
         if self.log is None:
             return
         loop = self._main[0] if self._main is not None else None
-        try:
-            here = asyncio.get_running_loop()
-        except RuntimeError:
-            here = None
-        if loop is None or here is loop or not loop.is_running():
+        if loop is None or loop is asyncio.running_loop() or not loop.is_running():
             with self._recording:
                 self.log.write(self._once_entry(at, fact))
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from ..model.position import Conflict, Frame, Task
 from ..model.schema import Update
 from ..model.value import frozen_value
 from ..stores.base import Receipt, Status
+from . import lazy_asyncio as asyncio
 from .frame import FrameRun
 from .log import Entry
 from .questions import question_rows

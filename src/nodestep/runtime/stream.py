@@ -6,7 +6,6 @@ consumer that stops reading stops the run, and no event is ever piled up beyond 
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from ..errors import did_you_mean
 from ..model.interrupt import Interrupt
 from ..model.value import locked_value
+from . import lazy_asyncio as asyncio
 
 MODES = ("updates", "values", "custom", "tokens", "debug")
 

@@ -6,12 +6,12 @@ one commit; the last ones travel with the superstep's end.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
 
 from ..engine.plan import runnable
 from ..errors import GraphTimeoutError
+from . import lazy_asyncio as asyncio
 from .context import TaskScope
 from .frame import FrameRun
 from .task import Place, TaskEnd, perform, perform_here, scope_of

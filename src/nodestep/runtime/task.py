@@ -6,7 +6,6 @@ loop it awaits an async node, and runs a plain one in a thread of our pool, wher
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -30,6 +29,7 @@ from ..model.patch import NO_PATCH
 from ..model.position import Task
 from ..model.schema import Update
 from ..model.value import frozen_value
+from . import lazy_asyncio as asyncio
 from .context import CURRENT, TaskScope, nested
 from .pool import NODES, PoolCall, leave_error
 from .writes import Writes, read_writes, replaced, shown

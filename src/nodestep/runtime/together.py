@@ -6,7 +6,6 @@ their superstep.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import deque
 from collections.abc import Coroutine, Iterable
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 
 from ..model.outcome import Failed
 from ..model.position import Task
+from . import lazy_asyncio as asyncio
 from .context import TaskScope
 from .frame import FrameRun
 from .pool import NODES, Crew
