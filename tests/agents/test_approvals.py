@@ -9,6 +9,7 @@ import pytest
 from nodestep import (
     GraphConfigError,
     InMemoryStateStore,
+    LimitExceededError,
     Middleware,
     ResumeError,
     ToolContext,
@@ -359,3 +360,12 @@ def test_an_argument_beyond_the_payload_limit_is_refused_and_does_not_run(shop):
     (content,) = told(start(graph, call("refund", amount=150, note="x" * (1 << 20))))
     assert content.startswith("Tool error: ArgumentsError: ")
     assert shop.ran == []
+
+
+def test_a_turn_that_asks_to_approve_more_than_is_kept_runs_nothing(store, shop):
+    graph = acting(shop.tools, store, rules=OVER_100)
+    gated = [call("refund", f"call_{number}", amount=150, note="x" * 400_000) for number in range(3)]
+    with pytest.raises(LimitExceededError, match=r"ask a person to approve has 1,200,\d+ bytes as JSON"):
+        start(graph, *gated, call("look_up", "call_3", order="1"))
+    assert shop.ran == []
+    assert list(start(graph, *gated[:2]).interrupts) == ["act:approve_call_0", "act:approve_call_1"]

@@ -85,7 +85,7 @@ def test_a_decision_is_taken_in_words_or_as_json(nodestep, waits, tmp_path, deci
         (["-j", "1"], "is no decision: 1 (JSON number)"),
         (["-j", "false"], "is no decision"),
         (["-j", '{"approved": true}'], "is no decision"),
-        (["-j", '{"action": "edit"}'], "gives no arguments"),
+        (["-j", '{"action": "edit"}'], "an edit without arguments"),
         (["-j", '{"action": "edit", "arguments": {"to": "me"}}'], "gives the argument to"),
         (["-j", '{"action": "approve", "arguments": {"amount": 1}}'], "which only an edit may"),
     ],

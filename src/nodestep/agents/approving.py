@@ -14,10 +14,12 @@ from ..errors import ToolDeniedError
 from ..middleware.approvals import ToolInterruptMiddleware
 from ..middleware.decisions import ToolDecision, ToolInterrupt, merged, read_decision
 from ..middleware.rules import InterruptRule
+from ..model.canonical import encode
 from ..model.copying import same_json
 from ..model.ids import approval_id
 from ..model.interrupt import MISSING, Question
 from ..model.json import JsonObject
+from ..model.limits import MAX_PAYLOAD_BYTES, check_size
 from ..model.position import Task
 from ..runtime.context import TaskScope
 from ..runtime.frame import outwards
@@ -105,6 +107,12 @@ class Approvals:
                 return Cleared(ready.tool, edited, decided=True)
             current, needs = edited, edited_needs
             question = self._find(asked, ready.tool, current)
+
+    def check_size(self) -> None:
+        """Raises LimitExceededError where a turn would ask about more than a task may keep: what was shown stands in its
+        cache, so that an answer meets nothing else."""
+        n_bytes = len(encode(self._shown))
+        check_size(n_bytes, what="What this turn would ask a person to approve", max_bytes=MAX_PAYLOAD_BYTES)
 
     def _is_judged(self, tool: Tool[Any, Any]) -> bool:
         """Whether a rule looks at calls of this tool, so that what runs must be what the rule saw."""

@@ -51,6 +51,8 @@ async def run_turn(
     ends = {id: end for id, end in found.items() if isinstance(end, TaskEnd)}
     ready = {id: one for id, one in found.items() if not isinstance(one, TaskEnd)}
     verdicts: dict[str, Verdict] = {id: _judged(approvals, work[id].scope.task, one) for id, one in ready.items()}
+    if WAITING in verdicts.values():
+        approvals.check_size()
     if approvals.hold_turn and (ends or WAITING in verdicts.values() or at.waits(besides=to_run)):
         verdicts = dict.fromkeys(verdicts, WAITING)
     for id, verdict in verdicts.items():

@@ -51,22 +51,14 @@ def read_decision(text: str, call: JsonObject, what: str) -> Json:
 
 def checked_decision(value: Json, call: JsonObject, what: str) -> Json:
     """A decision that was given as JSON. Raises Refusal for what is none."""
-    from ..middleware.decisions import ToolDecision
+    from ..middleware.decisions import NoDecision, valid_decision
 
-    if value is True:
-        return value
     try:
-        decision = ToolDecision.model_validate(value)
-    except ValueError:
-        raise _no_decision(what, described(value)) from None
-    match decision.action, decision.arguments:
-        case "edit", dict(changes):
-            edited(changes, call, what)
-            return value
-        case "edit", _:
-            raise _refused(f"{what} edits the call and gives no arguments")
-        case "approve", dict():
-            raise _refused(f"{what} approves the call and gives arguments, which only an edit may")
+        decision = valid_decision(value)
+    except NoDecision as why:
+        raise _no_decision(what, f"{described(value)}; {why}") from None
+    if decision.action == "edit":
+        edited(decision.arguments, call, what)
     return value
 
 

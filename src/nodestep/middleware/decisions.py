@@ -41,30 +41,38 @@ class ToolDecision(BaseModel):
 APPROVED = ToolDecision(action="approve")
 
 
-def read_decision(answer: Json) -> ToolDecision:
-    """What an answer decides, told as a decision: only exact `True` and the fields of a valid ToolDecision let a call run.
-    Everything else denies it, with the reason as its message."""
+class NoDecision(ValueError):  # noqa: N818 - a finding on its way to the place that tells it
+    """What keeps an answer from deciding about a call, in words that go on from "The answer was no decision: "."""
+
+
+def valid_decision(answer: Json) -> ToolDecision:
+    """The decision that an answer is: only exact `True` and the fields of a valid ToolDecision are one. Raises
+    NoDecision."""
     if answer is True:
         return APPROVED
     if not isinstance(answer, dict):
-        return _denied(f"The answer was no decision but a value of type {type(answer).__name__}.")
+        raise NoDecision(f"it is a value of type {type(answer).__name__}")
     try:
         decision = ToolDecision.model_validate(answer)
     except ValidationError as error:
         wrong = sorted({str(found["loc"][0]) for found in error.errors(include_url=False) if found["loc"]})
-        return _denied(f"The answer was no valid decision; wrong in it: {', '.join(wrong)}.")
+        raise NoDecision(f"wrong in it: {', '.join(wrong)}") from None
     match decision.action, decision.arguments:
         case "edit", None:
-            return _denied("The answer was an edit without arguments.")
+            raise NoDecision("it is an edit without arguments")
         case "approve", dict():
-            return _denied("The answer approved the call and gave arguments at once, which only an edit may.")
+            raise NoDecision("it approves the call and gives arguments, which only an edit may")
     return decision
+
+
+def read_decision(answer: Json) -> ToolDecision:
+    """What an answer decides: one that is no decision denies the call, with the reason as its message."""
+    try:
+        return valid_decision(answer)
+    except NoDecision as why:
+        return ToolDecision(action="deny", message=f"The answer was no decision: {why}.")
 
 
 def merged(arguments: JsonObject, decision: ToolDecision) -> JsonObject:
     """The arguments of a call after a decision that lets it run."""
     return {**arguments, **decision.arguments} if decision.action == "edit" and decision.arguments else arguments
-
-
-def _denied(why: str) -> ToolDecision:
-    return ToolDecision(action="deny", message=why)

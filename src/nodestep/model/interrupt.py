@@ -45,14 +45,15 @@ _LATER: Final = "<later>"
 @dataclass(frozen=True, init=False)
 class Interrupt:
     """An open question. `key` is `"<task_id>:<id>"`; `pause` numbers the pause that first showed it and is never given
-    twice by a store, so an answer that carries it cannot meet another question. Instants are UTC."""
+    twice by a store, so an answer that carries it cannot meet another question. `thread_id` is empty where one was made by
+    hand, and never in a result or a listing. Instants are UTC."""
 
     key: str
     id: str
     node: str
     task_id: str
     payload: Any
-    thread_id: str | None = field(compare=False, repr=False)
+    thread_id: str = field(compare=False, repr=False)
     branch_id: str = field(compare=False, repr=False)
     graph: str | None = field(compare=False, repr=False)
     pause: int | None = field(compare=False)
@@ -68,7 +69,7 @@ class Interrupt:
         node: str,
         task_id: str,
         payload: Any,
-        thread_id: str | None = None,
+        thread_id: str = "",
         branch_id: str = "main",
         graph: str | None = None,
         pause: int | None = None,

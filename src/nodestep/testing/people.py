@@ -38,7 +38,6 @@ class People:
             page = await threads.pending(thread_id, after=after)
             for question in filter(self._knows, page.items):
                 given = {question.key: self._answer_to(question)}
-                assert question.thread_id is not None
                 await threads.answer(
                     question.thread_id, given, branch_id=question.branch_id, pause=question.pause, by=self.by
                 )

@@ -55,7 +55,7 @@ def _show(screen: Screen, questions: Sequence[Interrupt], file: str, now_ms: int
     screen.say((f"{what} open", "bold"), *_where(file, None), ".")
     shown: tuple[str, str] | None = None
     for question in questions:
-        place = Place(file, question.thread_id or "", question.branch_id)
+        place = Place(file, question.thread_id, question.branch_id)
         if shown != (place.thread_id, place.branch_id):
             branch = "" if place.branch_id == MAIN else f", branch {name(place.branch_id)}"
             graph = "" if question.graph is None else f", of graph {name(question.graph)}"
