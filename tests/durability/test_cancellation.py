@@ -110,6 +110,8 @@ class Cancelling:
         if self.moment == "before the commit":
             self.store.hold = self.stops.thrown
             self.task.cancel()
+            # A run that waits for this very commit hears of the cancellation after it.
+            asyncio.get_running_loop().call_soon(self.stops.thrown.set)
         else:
             self.store.on_commit = partial(asyncio.get_running_loop().call_soon_threadsafe, self._after_commit, number)
 

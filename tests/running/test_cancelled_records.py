@@ -149,3 +149,21 @@ def test_outcomes_that_were_committed_with_their_superstep_do_not_come_back_in_t
 
         assert run(graph.ainvoke(None, thread_id="t")).state.log == ["a0", "b0", "a1", "b1"]
     assert sorted(ran) == ["a", "a", "b", "b"]
+
+
+def test_the_loop_goes_on_while_a_cancelled_call_waits_for_its_commit(tmp_path):
+    gate = Gate("SuperstepCompleted")
+    with SQLiteStateStore(tmp_path / "threads.db") as inner:
+        graph = of(START >> says("a") >> says("b") >> END, state_store=Watched(inner, gate))
+
+        async def start() -> None:
+            call = asyncio.ensure_future(graph.ainvoke({}, thread_id="t"))
+            await asyncio.to_thread(soon, gate.reached)
+            call.cancel()
+            await turns()  # while the commit is held back
+            assert not call.done()
+            gate.open.set()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+
+        run(start())

@@ -35,7 +35,7 @@ class Door(Protocol):
         """Commit a claim. `take` is called with the receipt even where the call is cancelled meanwhile, so that what was
         claimed can be given back."""
 
-    def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt | Awaitable[Receipt]:
+    def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt | Awaitable[Receipt | None]:
         """Make durable the entry that `make` gives when its turn has come; there is nothing to wait for where this blocks."""
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
@@ -58,14 +58,14 @@ class AsyncDoor:
             return _claimed(store, write, take)
         claim = _ClaimTicket(store, write)
         try:
-            await committer_of(store).commit(claim)
+            return await claim
         finally:
+            claim.settle()
             if isinstance(claim.answer, Receipt):
                 take(claim.answer)
-        return claim.result()
 
-    def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt | Awaitable[Receipt]:
-        return log.write(make()) if log.store.instant else _committed(log, make)
+    def commit(self, log: RunLog, make: Callable[[], Entry]) -> Receipt | Awaitable[Receipt | None]:
+        return log.write(make()) if log.store.instant else log.awrite(make)
 
     async def ask_store(self, store: StateStore, query: Callable[[], T]) -> T:
         return query() if store.instant else await STORES.run(query)
@@ -80,17 +80,11 @@ class _ClaimTicket(Ticket):
     __slots__ = ("_write",)
 
     def __init__(self, store: StateStore, write: Write) -> None:
-        super().__init__(store)
+        super().__init__(committer_of(store), store)
         self._write = write
 
     def begin(self) -> Write:
         return self._write
-
-
-async def _committed(log: RunLog, make: Callable[[], Entry]) -> Receipt:
-    receipt = await log.awrite(make)
-    assert receipt is not None
-    return receipt
 
 
 def _claimed(store: StateStore, write: Write, take: Callable[[Receipt], None]) -> Receipt | Refused:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import defaultdict
 from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import TypeAlias
@@ -16,21 +15,26 @@ from weakref import WeakKeyDictionary, finalize
 
 from ..model.locks import whole_over_forks
 from ..stores.base import Append, Receipt, Refused, StateStore, Write
-from . import lazy_asyncio as asyncio
+from .elsewhere import Elsewhere, all_go_on
 
 Answer: TypeAlias = Receipt | Refused | BaseException
 
 
-class Ticket:
+class Ticket(Elsewhere[Receipt | Refused]):
     """A write on its way, which takes its final form when its turn comes. `begin` and `end` are called once each, one after
-    the other, in the thread that commits it; where `begin` raises, `end` is told that error."""
+    the other, in the thread that commits it; where `begin` raises, `end` is told that error.
 
-    __slots__ = ("_arrived", "answer", "future", "store")
+    Awaiting it has it committed. A caller that is cancelled meanwhile hears of that after the commit, so that it knows what
+    came of it; one that is closed must `settle` it.
+    """
 
-    def __init__(self, store: StateStore) -> None:
+    __slots__ = ("_arrived", "_tickets", "answer", "store")
+
+    def __init__(self, committer: Committer, store: StateStore) -> None:
+        super().__init__()
         self.store = store
-        self.future = asyncio.get_running_loop().create_future()
         self.answer: Answer | None = None
+        self._tickets = committer.tickets(store)
         self._arrived = threading.Lock()
         self._arrived.acquire()
 
@@ -52,6 +56,14 @@ class Ticket:
         with self._arrived:
             pass
 
+    def hand_over(self) -> None:
+        """Have it committed."""
+        self._tickets.put(self)
+
+    def cancel(self, msg: str | None = None) -> bool:
+        """Never: see above."""
+        return False
+
     def result(self) -> Receipt | Refused:
         """The answer; raises the error that stands in its place."""
         if isinstance(self.answer, Receipt | Refused):
@@ -72,16 +84,11 @@ class Committer:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    async def commit(self, ticket: Ticket) -> None:
-        """Carry out a ticket, without blocking the event loop. A caller that is cancelled meanwhile waits for the end of
-        the commit, so that it is known what came of it."""
-        self._tickets.put(ticket)
+    def tickets(self, store: StateStore) -> SimpleQueue[Ticket | None]:
+        """Where the committing thread takes its tickets from; it runs."""
         if self._thread is None:
-            self._start(ticket.store)
-        try:
-            await ticket.future
-        finally:
-            ticket.settle()
+            self._start(store)
+        return self._tickets
 
     def _start(self, store: StateStore) -> None:
         with self._starting:
@@ -107,21 +114,7 @@ def _carry_out(first: Ticket, tickets: SimpleQueue[Ticket | None]) -> None:
         assert ticket is not None  # the store is not gone before its tickets
         batch.append(ticket)
     _commit(batch)
-    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
-    for ticket in batch:
-        by_loop[ticket.future.get_loop()].append(ticket.future)
-    for loop, futures in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_tell, futures)
-        except RuntimeError:
-            # The loop was closed meanwhile; nobody waits for these futures.
-            continue
-
-
-def _tell(futures: Sequence[asyncio.Future[None]]) -> None:
-    for future in futures:
-        if not future.done():
-            future.set_result(None)
+    all_go_on(batch)
 
 
 def _commit(batch: Sequence[Ticket]) -> None:

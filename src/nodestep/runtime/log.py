@@ -13,7 +13,7 @@ from ..model.ids import event_id
 from ..model.value import frozen_value
 from ..stores.base import Append, AuditRow, Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
 from . import lazy_asyncio as asyncio
-from .committer import Answer, Ticket, committer_of
+from .committer import Answer, Committer, Ticket, committer_of
 
 SNAPSHOT_FROM_BYTES = 16 * 1024
 
@@ -103,17 +103,18 @@ class RunLog:
             return None if made is None else self.write(made)
         if self._order is None:
             self._order = asyncio.Lock()
+            self._committer = committer_of(self.store)
         async with self._order:
             entry = make()
             if entry is None:
                 return None
-            self._in_flight = ticket = _EntryTicket(self, entry)
+            self._in_flight = ticket = _EntryTicket(self._committer, self, entry)
             try:
-                await committer_of(self.store).commit(ticket)
+                answer = await ticket
             finally:
+                ticket.settle()
                 if isinstance(ticket.answer, Receipt):
                     self._received(entry, ticket.answer)
-            answer = ticket.result()
             return answer if isinstance(answer, Receipt) else self._lose(answer)
 
     def _received(self, entry: Entry, receipt: Receipt) -> Receipt:
@@ -162,8 +163,8 @@ class _EntryTicket(Ticket):
 
     __slots__ = ("_entry", "_log", "_write")
 
-    def __init__(self, log: RunLog, entry: Entry) -> None:
-        super().__init__(log.store)
+    def __init__(self, committer: Committer, log: RunLog, entry: Entry) -> None:
+        super().__init__(committer, log.store)
         self._log = log
         self._entry = entry
         self._write: Write | Append | None = None

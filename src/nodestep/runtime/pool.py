@@ -10,20 +10,25 @@ import contextvars
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from . import lazy_asyncio as asyncio
+from .elsewhere import Elsewhere, call_in
 
 T = TypeVar("T")
+Job: TypeAlias = Callable[[], Callable[[], None] | None]
+"""What a thread does. It returns what is to be called when the thread is free again, and must not raise."""
 
 IDLE_S = 10.0
 
 
 class Pool:
-    """Runs functions in daemon threads, at most `limit` at once; what comes beyond waits its turn, first in first out. A job
-    that a job of the pool waits for is never held back by the limit, since that could wait for ever."""
+    """Runs jobs in daemon threads, at most `limit` at once; what comes beyond waits its turn, first in first out. A job that
+    a job of the pool waits for never waits, since that could be for ever."""
 
     def __init__(self, name: str, limit: int) -> None:
         self._name = name
@@ -34,50 +39,122 @@ class Pool:
 
     def begin_anew(self) -> None:
         """As if it had just been made: the child of a fork has none of its parent's threads, and none of their jobs."""
-        self._ready = threading.Condition()
-        self._jobs: deque[Callable[[], None]] = deque()
-        self._idle = 0
+        self._counting = threading.Lock()
+        self._handed: SimpleQueue[Job] = SimpleQueue()
+        self._waiting: deque[Job] = deque()
         self._threads = 0
+        self._idle = 0  # of them, those that nothing was handed to
         self._here = threading.local()
 
-    def submit(self, job: Callable[[], None]) -> None:
-        """Run `job` in a thread; it must not raise."""
-        nested = getattr(self._here, "working", False)
-        with self._ready:
-            if nested:
-                self._jobs.appendleft(job)
-            else:
-                self._jobs.append(job)
-            if self._idle >= len(self._jobs):
-                self._ready.notify()
-            elif nested or self._threads < self._limit:
-                self._threads += 1
-                threading.Thread(target=self._work, name=f"{self._name}-{self._threads}", daemon=True).start()
-
-    def _work(self) -> None:
-        self._here.working = True
-        while True:
-            with self._ready:
-                self._idle += 1
-                arrived = self._ready.wait_for(lambda: self._jobs, timeout=IDLE_S)
+    def submit(self, job: Job) -> None:
+        """Do the job in a thread."""
+        with self._counting:
+            if self._idle:
                 self._idle -= 1
-                if not arrived:
-                    self._threads -= 1
-                    return
-                job = self._jobs.popleft()
-            job()
-            del job
+                self._handed.put(job)
+            elif self._threads < self._limit or getattr(self._here, "working", False):
+                name = f"{self._name}-{self._threads + 1}"
+                threading.Thread(target=self._work, args=(job,), name=name, daemon=True).start()
+                self._threads += 1
+            else:
+                self._waiting.append(job)
 
-    async def run(self, function: Callable[..., T], *args: Any) -> T:
+    def _work(self, job: Job | None) -> None:
+        self._here.working = True
+        while job is not None:
+            tell = job()
+            job = self._next()
+            # Whoever is told may come at once with another job, and finds this thread idle.
+            if tell is not None:
+                tell()
+            del tell
+            if job is None:
+                job = self._handed_over()
+
+    def _next(self) -> Job | None:
+        """A job that waits; otherwise this thread is idle."""
+        with self._counting:
+            if self._waiting:
+                return self._waiting.popleft()
+            self._idle += 1
+            return None
+
+    def _handed_over(self) -> Job | None:
+        """The job that comes to this thread, or `None` when it was idle for long."""
+        with suppress(Empty):
+            return self._handed.get(timeout=IDLE_S)
+        with self._counting:
+            if self._idle:
+                self._idle -= 1
+                self._threads -= 1
+                return None
+        return self._handed.get()  # in this moment one was handed over
+
+    def run(self, function: Callable[..., T], *args: Any) -> Awaitable[T]:
         """The result of `function(*args)`, run in a thread with a copy of the caller's context variables. Cancelling the
         wait does not stop a function that has begun, and drops one that has not."""
-        return await self.start(function, *args).result
+        return _Errand(self, function, args)
 
     def start(self, function: Callable[..., T], *args: Any, tells_begin: bool = False) -> PoolCall[T]:
-        """The same, as a call to wait for in the running loop; `tells_begin`, also for its begin."""
+        """The same, begun now, as a call with futures to wait for; `tells_begin`, also for its begin."""
         call = PoolCall(contextvars.copy_context(), function, args, tells_begin)
         self.submit(call.carry_out)
         return call
+
+
+class _Errand(Elsewhere[T]):
+    """A function that a task awaits."""
+
+    __slots__ = ("_args", "_cancelled", "_context", "_error", "_function", "_pool", "_result")
+
+    _result: T
+
+    def __init__(self, pool: Pool, function: Callable[..., T], args: tuple[Any, ...]) -> None:
+        super().__init__()
+        self._pool = pool
+        self._context = contextvars.copy_context()
+        self._function = function
+        self._args = args
+        self._cancelled: tuple[str, ...] | None = None
+        self._error: BaseException | None = None
+
+    def hand_over(self) -> None:
+        """Have it called."""
+        try:
+            self._pool.submit(self._carry_out)
+        except RuntimeError as error:  # there can be no more threads
+            self._error = error
+            self.loop.call_soon(self.go_on)
+
+    def _carry_out(self) -> Callable[[], None] | None:
+        """In a thread of the pool."""
+        if self._cancelled is not None:
+            return None
+        try:
+            self._result = self._context.run(self._function, *self._args)
+        except BaseException as error:
+            self._error = error
+        return partial(call_in, self.loop, self.go_on)
+
+    def cancel(self, msg: str | None = None) -> bool:
+        """The task goes on at once."""
+        self._cancelled = () if msg is None else (msg,)
+        self.loop.call_soon(self.go_on)
+        return True
+
+    def result(self) -> T:
+        """What the function returned, or raises."""
+        if self._cancelled is not None:
+            raise asyncio.CancelledError(*self._cancelled)
+        if self._error is not None:
+            raise self._take_error()
+        return self._result
+
+    def _take_error(self) -> BaseException:
+        """The error, held no longer: its traceback holds this."""
+        error, self._error = self._error, None
+        assert error is not None
+        return error
 
 
 def leave_error(future: asyncio.Future[Any]) -> None:
@@ -97,8 +174,7 @@ class PoolCall(Generic[T]):
         self._context = context
         self._function = function
         self._args = args
-        self._deciding = threading.Lock()
-        self._decided = False
+        self._undecided = threading.Lock()
         self.has_begun = False
         self.begun: asyncio.Future[None] | None = self._loop.create_future() if tells_begin else None
         self.result: asyncio.Future[T] = self._loop.create_future()
@@ -110,25 +186,22 @@ class PoolCall(Generic[T]):
                 self.begun.cancel()
             self.result.cancel()
 
-    def carry_out(self) -> None:
+    def carry_out(self) -> Callable[[], None] | None:
         """In a thread of the pool: call the function, unless nobody waits for it any more."""
         if self.result.cancelled() or not self._decide():
-            return
+            return None
         self.has_begun = True
         if self.begun is not None:
-            _call_back(self._loop, _succeed, self.begun, None)
+            call_in(self._loop, _succeed, self.begun, None)
         try:
             result = self._context.run(self._function, *self._args)
         except BaseException as error:
-            _call_back(self._loop, _fail, self.result, error)
-        else:
-            _call_back(self._loop, _succeed, self.result, result)
+            return partial(call_in, self._loop, _fail, self.result, error)
+        return partial(call_in, self._loop, _succeed, self.result, result)
 
     def _decide(self) -> bool:
         """Whether it is this caller who says if the function begins."""
-        with self._deciding:
-            first, self._decided = not self._decided, True
-        return first
+        return self._undecided.acquire(blocking=False)
 
 
 class Crew(Generic[T]):
@@ -164,26 +237,18 @@ class Crew(Generic[T]):
     def _work(self) -> None:
         """In a thread of the pool."""
         if self._waiting:
-            _call_back(self._loop, self._hire)
+            call_in(self._loop, self._hire)
         with suppress(IndexError):
             while True:
                 context, function = self._waiting.popleft()
                 self.results.append(context.run(function))
                 if not self._told:
                     self._told = True
-                    _call_back(self._loop, self._tell)
+                    call_in(self._loop, self._tell)
 
     def _tell(self) -> None:
         self._told = False
         self._on_result()
-
-
-def _call_back(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *args: Any) -> None:
-    try:
-        loop.call_soon_threadsafe(callback, *args)
-    except RuntimeError:
-        # The loop was closed meanwhile: nobody waits for this function any more.
-        return
 
 
 def _succeed(future: asyncio.Future[Any], result: Any) -> None:

@@ -138,10 +138,9 @@ class Run:
         if self.log is None:
             self.unrecorded, self.audits, self.closes = [], [], []
             return
-        receipt = door.commit(self.log, lambda: self.entry(facts, status, opens, snapshot))
-        if not isinstance(receipt, Receipt):
-            receipt = await receipt
-        if opens and receipt.pause is not None:
+        made = door.commit(self.log, lambda: self.entry(facts, status, opens, snapshot))
+        receipt = made if isinstance(made, Receipt) else await made
+        if opens and receipt is not None and receipt.pause is not None:
             listing = Listing(receipt.pause, receipt.at_ms)
             self.listed = {**self.listed, **{question.key: listing for question in opens}}
 

@@ -180,7 +180,7 @@ def _joined(patch: Patch, extra: Patch) -> Patch:
     return joined
 
 
-def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[Receipt] | None:
+def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[object] | None:
     """Go on to what the superstep made: with its commit, for which the caller waits, if there is one. The last superstep of
     an inner frame goes with the next commit of its outer one."""
     run, frame, due = at.run, at.frame, merged.frame.due
@@ -210,7 +210,7 @@ def _commit_superstep(at: FrameRun, merged: _Merged) -> Awaitable[Receipt] | Non
     return None if isinstance(receipt, Receipt) else receipt
 
 
-async def _written(at: FrameRun, commit: Awaitable[Receipt], ends: TaskEnd | Ends) -> None:
+async def _written(at: FrameRun, commit: Awaitable[object], ends: TaskEnd | Ends) -> None:
     """Wait for the commit of a superstep. Where that was cancelled before its turn came, the outcome of a task that was due
     alone is still to be recorded."""
     superstep = at.frame.superstep
