@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from msgspec import structs
+
 
 @dataclass(frozen=True)
 class Patch:
@@ -53,7 +55,7 @@ def forgets_epochs(admit: Any) -> Any:
     def admitted(self: Any, write: Any, branch: Any) -> Any:
         guard = write.guard
         if hasattr(guard, "epoch"):
-            write = replace(write, guard=replace(guard, epoch=branch.epoch))
+            write = structs.replace(write, guard=structs.replace(guard, epoch=branch.epoch))
         return admit(self, write, branch)
 
     return admitted

@@ -98,7 +98,7 @@ class Forgetful(InMemoryStateStore):
         return [answer for write in writes for answer in super(Forgetful, self).commit([_unguarded(self, write)])]
 
 def _unguarded(store, write):
-    from dataclasses import replace
+    from msgspec.structs import replace
     from nodestep.stores.base import Append, New, Unchanged
     if isinstance(write, Append):
         return write

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nodestep import Resume, ResumeError, UnknownThreadError
 from nodestep.engine.admit import GoOn, StartTurn, admit, admit_unknown

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nodestep import END, START, GraphChangedError
 from nodestep.engine.plan import check_fits, runnable

@@ -14,14 +14,14 @@ from typing import Any, Generic, TypeVar
 import pytest
 
 from nodestep.model import value as values
-from nodestep.model.value import frozen_value, locked_value
+from nodestep.model.value import locked_value
 
 T = TypeVar("T")
 
 
-@frozen_value
+@locked_value
 class Plain:
-    """A value of the engine."""
+    """A value with a default and a factory."""
 
     name: str
     size: int = 1
@@ -34,7 +34,7 @@ class Plain:
 
 @locked_value
 class Locked(Generic[T]):
-    """A value that users hold."""
+    """A generic value with an argument by keyword."""
 
     item: T
     note: str | None = field(default=None, kw_only=True)
@@ -111,7 +111,7 @@ def test_the_methods_are_made_at_first_use_and_once(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(values, "dataclass", counted)
 
-    @frozen_value
+    @locked_value
     class Late:
         name: str
 
@@ -123,9 +123,8 @@ def test_the_methods_are_made_at_first_use_and_once(monkeypatch: pytest.MonkeyPa
     assert [late.name for late in made] == list("abcdefgh" * 20)
 
 
-@pytest.mark.parametrize("decorate", [frozen_value, locked_value])
-def test_a_value_is_made_as_a_dataclass_is(decorate: Callable[[type], Any]):
-    @decorate
+def test_a_value_is_made_as_a_dataclass_is():
+    @locked_value
     class Made:
         first: int
         second: str = "b"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from ..errors import StoreCorruptedError
 from ..model.canonical import decode, encode
 from ..model.event import (
@@ -41,7 +43,6 @@ from ..model.outcome import NOTHING, Done
 from ..model.patch import FieldPositions, Patch, apply
 from ..model.position import NO_GRAPH, NO_MARKS, NO_WORK, ROOT, Conflict, Frame, Listing, Position, Work, merge_order
 from ..model.status import Status
-from ..model.value import replaced
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
             return Position({ROOT: Frame(position.root.superstep + 1, due, memory=position.root.memory)})
         case Remembered(change, path):
             frame = position.frames[path]
-            return position.with_frame(path, replaced(frame, memory=changed(frame.memory, change)))
+            return position.with_frame(path, replace(frame, memory=changed(frame.memory, change)))
         case FrameOpened(path, graph, _, due):
             return position.with_frame(path, Frame(1, due, graph=graph))
         case CallsOpened(path, due):
@@ -144,16 +145,14 @@ def _closed(position: Position, answers: Mapping[str, Json], close: Callable[[Wo
         path, task, question_id = split_key(key)
         frame = position.frames[path]
         work = close(frame.work_of(task), question_id, value)
-        pauses = {**work.pauses, question_id: position.listed[key].pause}
-        work = Work(work.outcome, work.answers, work.cache, work.once, work.expired, pauses)
+        work = replace(work, pauses={**work.pauses, question_id: position.listed[key].pause})
         position = position.with_frame(path, frame.with_work(task, work))
     listed = {key: listing for key, listing in position.listed.items() if key not in answers}
-    return Position(position.frames, listed, position.conflict, position.status if listed else Status.READY)
+    return replace(position, listed=listed, status=position.status if listed else Status.READY)
 
 
 def _answered(work: Work, question_id: str, value: Json) -> Work:
-    answers = {**work.answers, question_id: value}
-    return Work(work.outcome, answers, work.cache, work.once, work.expired, work.pauses)
+    return replace(work, answers={**work.answers, question_id: value})
 
 
 def _expired(work: Work, question_id: str, _: Json) -> Work:
@@ -161,7 +160,7 @@ def _expired(work: Work, question_id: str, _: Json) -> Work:
     for question in work.open_questions():
         if question.id == question_id and question.has_default:
             return _answered(work, question_id, question.default)
-    return replaced(work, expired=(*work.expired, question_id))
+    return replace(work, expired=(*work.expired, question_id))
 
 
 def _listed(position: Position, pause: int | None, at_ms: int) -> Mapping[str, Listing]:

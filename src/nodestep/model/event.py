@@ -7,20 +7,20 @@ a commit writes is proportional to the update. `HistoryEvent` is what users see 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from .json import Json, JsonObject
 from .memory import NO_MEMORY, MemoryChange
 from .outcome import NOTHING, Asked, Done, Failed, Outcome, StoredQuestion, Target
 from .patch import NO_PATCH, Patch
 from .position import ROOT, Conflict, Marks, Task, tasks_of
-from .value import frozen_value, locked_value
+from .value import locked_value
 
 
-@frozen_value
-class Started:
+class Started(Struct, frozen=True):
     """A turn began: the input as a patch (on a thread's first turn the whole state), and the tasks due first."""
 
     run_id: str
@@ -28,15 +28,13 @@ class Started:
     due: tuple[Task, ...]
 
 
-@frozen_value
-class Continued:
+class Continued(Struct, frozen=True):
     """A run went on with an unfinished superstep."""
 
     run_id: str
 
 
-@frozen_value
-class Answered:
+class Answered(Struct, frozen=True):
     """Answers were accepted, by question key. `source` is where from: `api`, `cli`, `page`."""
 
     answers: Mapping[str, Json]
@@ -45,16 +43,14 @@ class Answered:
     source: str = "api"
 
 
-@frozen_value
-class Expired:
+class Expired(Struct, frozen=True):
     """Deadlines passed, by question key: these questions closed without a person, with their default where they have
     one."""
 
     keys: tuple[str, ...]
 
 
-@frozen_value
-class FrameOpened:
+class FrameOpened(Struct, frozen=True):
     """A graph began inside a task: its name, the whole state that its input gives, and its first tasks. The frame goes
     with the outer task's `Done`, or with its superstep."""
 
@@ -64,16 +60,14 @@ class FrameOpened:
     due: tuple[Task, ...]
 
 
-@frozen_value
-class Remembered:
+class Remembered(Struct, frozen=True):
     """A graph hook changed what its middleware keeps in the thread."""
 
     change: MemoryChange
     path: str = ROOT
 
 
-@frozen_value
-class CallsOpened:
+class CallsOpened(Struct, frozen=True):
     """The tool calls of a task's turn, as tasks of a frame without a graph. What is recorded of a call that stands there
     already stays; of a call that is no longer the same, nothing does."""
 
@@ -81,8 +75,7 @@ class CallsOpened:
     due: tuple[Task, ...]
 
 
-@frozen_value
-class TaskRecorded:
+class TaskRecorded(Struct, frozen=True):
     """One task's outcome, recorded before its superstep ended."""
 
     task: str
@@ -90,8 +83,7 @@ class TaskRecorded:
     path: str = ROOT
 
 
-@frozen_value
-class OnceRecorded:
+class OnceRecorded(Struct, frozen=True):
     """The result of one `ctx.once` of a task."""
 
     task: str
@@ -100,24 +92,21 @@ class OnceRecorded:
     path: str = ROOT
 
 
-@frozen_value
-class SuperstepCompleted:
+class SuperstepCompleted(Struct, frozen=True):
     """A superstep merged. `patch` is what the recorded outcomes do not already say: a lone task's update, and the results
     of custom reducers. `marks` is `None` where the joins' marks did not change."""
 
     due: tuple[Task, ...]
-    patch: Patch = field(default_factory=lambda: NO_PATCH)
+    patch: Patch = NO_PATCH
     marks: Marks | None = None
     path: str = ROOT
 
 
-@frozen_value
-class Paused:
+class Paused(Struct, frozen=True):
     """The run stopped for a person; its questions are listed from this commit on."""
 
 
-@frozen_value
-class RunFailed:
+class RunFailed(Struct, frozen=True):
     """The run stopped with an error. What finished is recorded."""
 
     error_type: str
@@ -126,30 +115,26 @@ class RunFailed:
     conflict: Conflict | None = None
 
 
-@frozen_value
-class StateUpdated:
+class StateUpdated(Struct, frozen=True):
     """The state was edited from outside a run, or gained the defaults of new fields."""
 
     patch: Patch
     path: str = ROOT
 
 
-@frozen_value
-class Cancelled:
+class Cancelled(Struct, frozen=True):
     """The thread was ended from outside; what was open is closed."""
 
     reason: str | None = None
 
 
-@frozen_value
-class Forked:
+class Forked(Struct, frozen=True):
     """The branch began here, as a copy of where its parent stood at an event."""
 
     origin: str
 
 
-@frozen_value
-class RunCompleted:
+class RunCompleted(Struct, frozen=True):
     """The thread came to its end; a new input starts another turn."""
 
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from types import MappingProxyType
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from .json import Json, JsonObject
 from .memory import NO_MEMORY, MemoryChange
 from .patch import NO_PATCH, Patch
-from .value import frozen_value
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
-@frozen_value
-class Target:
+class Target(Struct, frozen=True):
     """Where a finished task sends the thread: a node, and for a `Send` the payload laid over its state."""
 
     node: str
     payload: JsonObject | None = None
 
 
-@frozen_value
-class StoredQuestion:
+class StoredQuestion(Struct, frozen=True):
     """One question as a task asked it; `payload` is its JSON form, instants are Unix milliseconds of the store."""
 
     id: str
@@ -36,38 +34,35 @@ class StoredQuestion:
     default: Json = None
 
 
-@frozen_value
-class Done:
+class Done(Struct, frozen=True):
     """The node returned. `goto` is `None` where the task follows the graph's edges; `answers` are those of hooks.
     `rejected` tells, by question id, why the type of a question refused an answer that was accepted before; `memory` what
     hooks changed in what they keep in the thread."""
 
-    patch: Patch = field(default_factory=lambda: NO_PATCH)
+    patch: Patch = NO_PATCH
     goto: tuple[Target, ...] | None = None
-    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
-    rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
-    memory: MemoryChange = field(default_factory=lambda: NO_MEMORY)
+    answers: Mapping[str, Json] = NOTHING
+    rejected: Mapping[str, str] = NOTHING
+    memory: MemoryChange = NO_MEMORY
 
 
-@frozen_value
-class Asked:
+class Asked(Struct, frozen=True):
     """The node asked questions that nobody answered yet; one whose answer was `rejected` is asked anew."""
 
     questions: tuple[StoredQuestion, ...]
-    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    answers: Mapping[str, Json] = NOTHING
     cache: JsonObject | None = None
-    rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    rejected: Mapping[str, str] = NOTHING
 
 
-@frozen_value
-class Failed:
+class Failed(Struct, frozen=True):
     """The node raised. The error itself stays in the process; its name and text are kept."""
 
     error_type: str
     message: str
-    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    answers: Mapping[str, Json] = NOTHING
     cache: JsonObject | None = None
-    rejected: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    rejected: Mapping[str, str] = NOTHING
 
 
 Outcome: TypeAlias = Done | Asked | Failed

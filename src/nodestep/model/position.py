@@ -7,24 +7,25 @@ recorded of it stands here, so a process that has read a position needs nothing 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .ids import frame_path, interrupt_key, is_within, split_key, task_id
 from .json import Json, JsonObject
 from .memory import NO_MEMORY, Memory, changed
 from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
 from .status import Status
-from .value import frozen_value, replaced
 
 ROOT = ""
 NO_GRAPH = ""
 """Stands for the graph's name in a frame that holds the tool calls of its outer task."""
 
 
-@frozen_value
-class Task:
+class Task(Struct, frozen=True):
     """One run of a node in a superstep; `payload` is what a `Send` lays over the state for this task alone."""
 
     id: str
@@ -32,18 +33,17 @@ class Task:
     payload: JsonObject | None = None
 
 
-@frozen_value
-class Work:
+class Work(Struct, frozen=True):
     """What is recorded of one due task. `answers`, `expired`, `cache` and `once` outlive pauses, failures, crashes and
     forks; `expired` holds the ids of questions whose deadline passed without a default, `pauses` the pause of each question
     that a person answered."""
 
     outcome: Outcome | None = None
-    answers: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    answers: Mapping[str, Json] = NOTHING
     cache: JsonObject | None = None
-    once: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    once: Mapping[str, Json] = NOTHING
     expired: tuple[str, ...] = ()
-    pauses: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    pauses: Mapping[str, int] = NOTHING
 
     def open_questions(self) -> tuple[StoredQuestion, ...]:
         """What this task asked and nobody answered yet, in the order asked."""
@@ -68,8 +68,7 @@ Marks: TypeAlias = Mapping[str, tuple[str, ...]]
 NO_MARKS: Marks = MappingProxyType({})
 
 
-@frozen_value
-class Frame:
+class Frame(Struct, frozen=True):
     """A graph at work: the number of the superstep that is due, its tasks in scheduling order, what is recorded of them,
     the marks of half-arrived joins (join target to the sources that have arrived), the graph's name where it works inside
     a task, and what its middleware keeps. An inner frame with nothing due has come to its end, and stands until its outer
@@ -77,10 +76,10 @@ class Frame:
 
     superstep: int
     due: tuple[Task, ...] = ()
-    work: Mapping[str, Work] = field(default_factory=lambda: NO_WORK)
-    marks: Marks = field(default_factory=lambda: NO_MARKS)
+    work: Mapping[str, Work] = NO_WORK
+    marks: Marks = NO_MARKS
     graph: str | None = None
-    memory: Memory = field(default_factory=lambda: NO_MEMORY)
+    memory: Memory = NO_MEMORY
 
     def work_of(self, task: str) -> Work:
         return self.work.get(task, UNTOUCHED)
@@ -96,7 +95,7 @@ class Frame:
     def with_once(self, task: str, id: str, value: Json) -> Frame:
         """The frame with the result of one `ctx.once` of a task recorded."""
         work = self.work_of(task)
-        return self.with_work(task, replaced(work, once={**work.once, id: value}))
+        return self.with_work(task, replace(work, once={**work.once, id: value}))
 
     def advanced(self, due: tuple[Task, ...], marks: Marks) -> Frame:
         """The frame one superstep later."""
@@ -120,7 +119,7 @@ class Frame:
     def with_calls(self, due: tuple[Task, ...]) -> Frame:
         """A frame of tool calls with these due: of those that stood here before as they are now, the work is kept."""
         kept = {task.id: self.work[task.id] for task in due if task in self.due and task.id in self.work}
-        return replaced(self, due=due, work=kept or NO_WORK)
+        return replace(self, due=due, work=kept or NO_WORK)
 
     def waits(self, besides: Collection[str] = ()) -> bool:
         """Whether a task waits for an answer, asked by itself or below it, besides those named. True only after what could
@@ -133,16 +132,14 @@ NO_FRAME = Frame(0)
 """Where a graph stands that was never at work."""
 
 
-@frozen_value
-class Conflict:
+class Conflict(Struct, frozen=True):
     """A merge that cannot happen; only a new input or a fork goes on."""
 
     field: str
     nodes: tuple[str, ...]
 
 
-@frozen_value
-class OpenQuestion:
+class OpenQuestion(Struct, frozen=True):
     """A question with where it was asked."""
 
     key: str
@@ -151,8 +148,7 @@ class OpenQuestion:
     question: StoredQuestion
 
 
-@frozen_value
-class Listing:
+class Listing(Struct, frozen=True):
     """When a question was first shown: the number of that pause, and its instant in Unix milliseconds of the store."""
 
     pause: int
@@ -163,16 +159,14 @@ NO_FRAMES: Mapping[str, Frame] = MappingProxyType({})
 NOTHING_LISTED: Mapping[str, Listing] = MappingProxyType({})
 
 
-@frozen_value
-class Position:
+class Position(Struct, frozen=True, dict=True):
     """Every frame at work by its path, the open questions that people can see (by key), the conflict where the superstep's
     updates could not be merged, and how the branch stands when nobody works on it."""
 
-    frames: Mapping[str, Frame] = field(default_factory=lambda: NO_FRAMES)
-    listed: Mapping[str, Listing] = field(default_factory=lambda: NOTHING_LISTED)
+    frames: Mapping[str, Frame] = NO_FRAMES
+    listed: Mapping[str, Listing] = NOTHING_LISTED
     conflict: Conflict | None = None
     status: Status = Status.UNFINISHED
-    _asked: dict[str, OpenQuestion] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def root(self) -> Frame:
@@ -200,7 +194,7 @@ class Position:
             return self
         frames = {inner: frame for inner, frame in self.frames.items() if inner not in gone}
         listed = {key: listing for key, listing in self.listed.items() if split_key(key)[0] not in gone}
-        return replaced(self, frames=frames, listed=listed)
+        return replace(self, frames=frames, listed=listed)
 
     def with_calls(self, path: str, due: tuple[Task, ...]) -> Position:
         """The position with these tool calls in the frame at a path; what belonged to other calls there is gone."""
@@ -210,7 +204,7 @@ class Position:
             if task not in due:
                 position = position.without(frame_path(path, task.id))
         listed = {key: listing for key, listing in position.listed.items() if not _is_of(key, path, before.due, due)}
-        return replaced(position.with_frame(path, before.with_calls(due)), listed=listed)
+        return replace(position.with_frame(path, before.with_calls(due)), listed=listed)
 
     def without_below(self, path: str) -> Position:
         """The position without the frames inside this one, when its superstep is over."""
@@ -230,18 +224,18 @@ class Position:
         )
 
     def asked(self) -> dict[str, OpenQuestion]:
-        """Every question that nobody answered yet, by its key, in scheduling order. Found once, since many ask."""
-        if self._asked is not None:
-            return self._asked
-        asked = {
+        """Every question that nobody answered yet, by its key, in scheduling order."""
+        return self._asked
+
+    @cached_property
+    def _asked(self) -> dict[str, OpenQuestion]:
+        return {
             key: OpenQuestion(key, path, task, question)
             for path, frame in self.frames.items()
             for task in (frame.due if frame.work else ())
             for question in frame.work_of(task.id).open_questions()
             for key in (interrupt_key(path, task.id, question.id),)
         }
-        object.__setattr__(self, "_asked", asked)
-        return asked
 
     def open_questions(self) -> dict[str, OpenQuestion]:
         """Those of them that a pause has shown: the ones that people can answer."""

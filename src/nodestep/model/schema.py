@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from ..errors import GraphChangedError, GraphExecutionError, StateUpdateError, a
@@ -24,7 +25,6 @@ from .json import JsonObject
 from .limits import MAX_INT, MIN_INT, check_size
 from .patch import NO_PATCH, SET, Patch, followed_by, without_reduce
 from .reducers import Replace
-from .value import frozen_value
 from .views import Views
 
 S = TypeVar("S")
@@ -34,8 +34,7 @@ _LONG: Final = 1 << 24
 """Characters from which on a text alone may be too large a state."""
 
 
-@frozen_value
-class Update:
+class Update(Struct, frozen=True):
     """What one writer wrote, validated: `values` for the reducers, `patch` the same as data. `plain` says that every value
     simply takes its field's place."""
 

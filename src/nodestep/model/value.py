@@ -1,11 +1,8 @@
-"""`frozen_value` and `locked_value`: dataclasses with slots that are finished when the first one is made.
+"""`locked_value`: a frozen dataclass with slots, for values that users hold, that is finished when the first one is made.
 
 A dataclass writes its methods as text and compiles them, which costs more than all else that its module does when it is
-imported. Most values of a program are never used in most of its runs, so here that is done at first use.
-
-Both are frozen for the type checker, which refuses an assignment wherever it stands. A `locked_value` is one that users
-hold, and refuses at run time too. A `frozen_value` does not: setting each field through a call costs more than the rest of
-a superstep's bookkeeping.
+imported. Most values of a program are never used in most of its runs, so here that is done at first use. The values that
+the engine makes in every superstep are structs of msgspec, which are made in C.
 """
 
 from __future__ import annotations
@@ -32,34 +29,45 @@ _finishing: Final = whole_over_forks(RLock())
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen_value(cls: type[T]) -> type[T]:
-    """A value of the engine: equal and hashed by its fields."""
-    return _value(cls, {})
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def locked_value(cls: type[T]) -> type[T]:
-    """A value that users hold: equal and hashed by its fields, and frozen at run time."""
-    locks = {
-        "__setattr__": _refuse_assignment,
-        "__delattr__": _refuse_deletion,
-        "__getstate__": _state,
-        "__setstate__": _set_state,
-    }
-    return _value(cls, locks)
+    """The class with slots, equal and hashed by its fields, whose dataclass methods come later. Most values are made and read,
+    and never compared or shown, so `__init__` comes by itself."""
+    names = tuple(get_annotations(cls))
+    written = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+    later = tuple(name for name in _FINISHED_LATER if name not in written)
+    finished: set[str] = set()
+
+    def finish() -> None:
+        with _finishing:
+            if "methods" in finished:
+                return
+            # The methods are those of a twin without slots, where the defaults can stand.
+            twin = dataclass(frozen=True)(_class_like(cls, dict(written)))
+            for name in later:
+                setattr(made, name, vars(twin)[name])
+            finished.add("methods")
+
+    def finish_init() -> None:
+        with _finishing:
+            if "init" not in finished:
+                setattr(made, "__init__", init_of(made, names, written))  # noqa: B010 - mypy
+                finished.add("init")
+
+    members = {name: item for name, item in written.items() if name not in names}
+    given = tuple(name for name in names if getattr(written.get(name), "init", True))
+    members |= {"__slots__": names, "__match_args__": given}
+    members |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
+    members |= {"__getstate__": _state, "__setstate__": _set_state}
+    members |= {name: _Later(finish, name) for name in later}
+    members["__init__"] = _Later(finish_init, "__init__")
+    made = _class_like(cls, members)
+    return made
 
 
 class Instruction:
     """What tells a run what to do, such as a Command. It is no data, so it is never taken for an answer or stored."""
 
     __slots__ = ()
-
-
-def replaced(value: T, **fields: Any) -> T:
-    """The value with others in these fields: what `dataclasses.replace` gives, without the methods that it would make
-    first."""
-    held = {name: getattr(value, name) for name in type(value).__match_args__}  # type: ignore[attr-defined]
-    return type(value)(**{**held, **fields})
 
 
 class _Later:
@@ -74,39 +82,6 @@ class _Later:
     def __get__(self, instance: object, owner: type) -> Any:
         self._finish()
         return getattr(owner if instance is None else instance, self._name)
-
-
-def _value(cls: type[T], more: dict[str, Any]) -> type[T]:
-    """The class with slots, whose dataclass methods come later; `more` are members that a locked one has. Most values are
-    made and read, and never compared or shown, so `__init__` comes by itself."""
-    names = tuple(get_annotations(cls))
-    written = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__")}
-    later = tuple(name for name in _FINISHED_LATER if name not in written)
-    finished: set[str] = set()
-
-    def finish() -> None:
-        with _finishing:
-            if "methods" in finished:
-                return
-            # The methods are those of a twin without slots, where the defaults can stand.
-            twin = dataclass(frozen=bool(more), unsafe_hash=True)(_class_like(cls, dict(written)))
-            for name in later:
-                setattr(made, name, vars(twin)[name])
-            finished.add("methods")
-
-    def finish_init() -> None:
-        with _finishing:
-            if "init" not in finished:
-                setattr(made, "__init__", init_of(made, names, written, locked=bool(more)))  # noqa: B010 - mypy
-                finished.add("init")
-
-    members = {name: item for name, item in written.items() if name not in names}
-    given = tuple(name for name in names if getattr(written.get(name), "init", True))
-    members |= {"__slots__": names, "__match_args__": given, **more}
-    members |= {name: _Later(finish, name) for name in later}
-    members["__init__"] = _Later(finish_init, "__init__")
-    made = _class_like(cls, members)
-    return made
 
 
 def _class_like(cls: type[T], members: dict[str, Any]) -> type[T]:

@@ -13,9 +13,9 @@ _ABSENT: Final = object()
 """Stands in the place of an argument that a factory makes."""
 
 
-def init_of(cls: type, names: Sequence[str], written: Mapping[str, Any], *, locked: bool) -> Callable[..., None]:
-    """The method for a class with these fields in its slots. `written` is the class as it was written, with the defaults;
-    a locked class refuses assignment, so its fields are set through their slots."""
+def init_of(cls: type, names: Sequence[str], written: Mapping[str, Any]) -> Callable[..., None]:
+    """The method for a class with these fields in its slots. `written` is the class as it was written, with the defaults. The
+    class refuses assignment, so its fields are set through their slots."""
     known: dict[str, Any] = {"_ABSENT": _ABSENT}
     parameters: list[str] = []
     keywords: list[str] = []
@@ -41,7 +41,7 @@ def init_of(cls: type, names: Sequence[str], written: Mapping[str, Any], *, lock
             (keywords if by_keyword else parameters).append(name if default is MISSING else f"{name}=_default_{name}")
         known[f"_default_{name}"] = default
         known[f"_set_{name}"] = cls.__dict__[name].__set__
-        body.append(f" _set_{name}(self, {value})" if locked else f" self.{name} = {value}")
+        body.append(f" _set_{name}(self, {value})")
     if hasattr(cls, "__post_init__"):
         body.append(" self.__post_init__()")
     signature = ", ".join(["self", *parameters, *(["*", *keywords] if keywords else [])])

@@ -7,6 +7,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from msgspec.structs import replace
+
 from ..errors import ThreadCancelledError
 from ..hooks.contexts import RunOutcome
 from ..hooks.middleware import GraphHooks, owner_of
@@ -14,7 +16,6 @@ from ..model.event import Remembered
 from ..model.ids import is_within, split_key
 from ..model.limits import own_json
 from ..model.memory import changed
-from ..model.value import replaced
 from .frame import FrameRun
 from .memory import WorkingMemory
 from .questions import open_interrupts
@@ -76,7 +77,7 @@ async def _begin_hooks(at: FrameRun, entered: list[GraphHooks]) -> None:
             await _called(at, hooks.before_graph(context))
     change = memory.change()
     if change:
-        at.frame = replaced(at.frame, memory=changed(at.frame.memory, change))
+        at.frame = replace(at.frame, memory=changed(at.frame.memory, change))
         at.run.unrecorded.append(Remembered(change, at.path))
 
 

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from ..errors import LeaseLostError, ThreadCancelledError
-from ..model.value import replaced
 from .around import hooked
 from .blocking import Door
 from .context import CURRENT
@@ -72,9 +71,8 @@ def _abandon(run: Run, error: BaseException) -> BaseException:
     run.log.settle()
     if run.log.closed:
         return run.log.lost if run.log.lost is not None and run.lease_lost else error
-    failure = replaced(failure_of(error), conflict=run.conflict)
     try:
-        run.abandon(failure)
+        run.abandon(failure_of(error, conflict=run.conflict))
     except (LeaseLostError, ThreadCancelledError) as lost:
         return lost if run.lease_lost else error
     except Exception as refused:

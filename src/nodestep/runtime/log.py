@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from msgspec import Struct
+
 from ..engine.replay import record_to_bytes
 from ..errors import LeaseLostError, ThreadCancelledError
 from ..model.event import Fact
 from ..model.ids import event_id
-from ..model.value import frozen_value
 from ..stores.base import Append, AuditRow, Holding, QuestionRow, Receipt, Refused, StateStore, Status, Write
 from . import lazy_asyncio as asyncio
 from .committer import Answer, Committer, Ticket, committer_of
@@ -18,8 +19,7 @@ from .committer import Answer, Committer, Ticket, committer_of
 SNAPSHOT_FROM_BYTES = 16 * 1024
 
 
-@frozen_value
-class Entry:
+class Entry(Struct, frozen=True):
     """What one commit of a run says; `status` other than RUNNING gives the lease back. `undo` is called when it was not
     written after all, `then` when it was, by whoever waits for it and also where the wait was cancelled."""
 

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from ..engine.replay import Checkpoint, snapshot_to_bytes
 from ..hooks.middleware import HookTable
 from ..model.blueprint import Blueprint
@@ -16,7 +18,7 @@ from ..model.interrupt import Resume
 from ..model.json import JsonObject
 from ..model.limits import check_size
 from ..model.position import ROOT, Conflict, Frame, Listing, Position
-from ..model.value import frozen_value, locked_value
+from ..model.value import locked_value
 from ..stores.base import AuditRow, QuestionRow, Receipt, StateStore, Status
 from . import lazy_asyncio as asyncio
 from .frame import FrameRun
@@ -43,8 +45,7 @@ class Call:
     source: str = "api"
 
 
-@frozen_value
-class Stored:
+class Stored(Struct, frozen=True):
     """An inner frame as the thread had it when this run began, until the run comes back to it. `values` are those of the
     state; `None` where only the node that calls the graph knows its types."""
 

@@ -6,6 +6,8 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+
 from ..engine.merge import check_memory, merge
 from ..engine.route import route
 from ..errors import InvalidUpdateError, LimitExceededError, RunLimitExceededError
@@ -16,7 +18,6 @@ from ..model.outcome import Done, Failed
 from ..model.patch import REDUCE, SET, Patch
 from ..model.position import Conflict, Frame, Task
 from ..model.schema import Update
-from ..model.value import frozen_value
 from ..stores.base import Receipt, Status
 from . import lazy_asyncio as asyncio
 from .frame import FrameRun
@@ -63,9 +64,9 @@ async def supersteps(at: FrameRun) -> bool:
         at.step += 1
 
 
-def failure_of(error: BaseException, node: str | None = None) -> RunFailed:
+def failure_of(error: BaseException, node: str | None = None, conflict: Conflict | None = None) -> RunFailed:
     """How history tells an error."""
-    return RunFailed(type(error).__name__, plain_text(error), node)
+    return RunFailed(type(error).__name__, plain_text(error), node, conflict)
 
 
 async def _stops(at: FrameRun, ends: Ends) -> bool:
@@ -101,8 +102,7 @@ async def _pause(at: FrameRun) -> None:
     await run.commit(at.door, [Paused()], Status.INTERRUPTED, question_rows(run, asked))
 
 
-@frozen_value
-class _Merged:
+class _Merged(Struct, frozen=True):
     """What a superstep made: the values and the frame after it, the patch that goes with its own fact, and the updates by
     task."""
 

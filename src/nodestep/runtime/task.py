@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import Struct
+
 from ..errors import (
     GraphExecutionError,
     GraphInterrupt,
@@ -28,7 +30,6 @@ from ..model.outcome import Asked, Done, Failed, Outcome
 from ..model.patch import NO_PATCH
 from ..model.position import Task
 from ..model.schema import Update
-from ..model.value import frozen_value
 from . import lazy_asyncio as asyncio
 from .context import CURRENT, TaskScope, nested
 from .pool import NODES, PoolCall, leave_error
@@ -51,8 +52,7 @@ class Place(Enum):
     LOOP = "event loop"
 
 
-@frozen_value
-class TaskEnd:
+class TaskEnd(Struct, frozen=True):
     """How a task ended in this run. `outcome` is what to record; `update` the same writes as typed values; `error` what
     the node raised."""
 

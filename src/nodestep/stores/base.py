@@ -8,12 +8,13 @@ order, and returns exactly the bytes it was given or raises StoreCorruptedError.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Final, NamedTuple, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from ..model.json import Json, JsonObject
 from ..model.status import Status as Status
-from ..model.value import frozen_value, locked_value
+from ..model.value import locked_value
 
 
 class QuestionRow(NamedTuple):
@@ -32,8 +33,7 @@ class QuestionRow(NamedTuple):
     asked_at_ms: int | None = None
 
 
-@frozen_value
-class Head:
+class Head(Struct, frozen=True):
     """A branch as its row tells. `no` is never given twice by a store, not even after a delete. `epoch` grows with every
     claim and is the fencing token of its owner; `live` says whether a lease is held right now (an owner known to be dead
     does not count). `sequence` is the number of the last record, `updated_at_ms` its time; in lists of branches and
@@ -51,8 +51,7 @@ class Head:
     updated_at_ms: int
 
 
-@frozen_value
-class Record:
+class Record(Struct, frozen=True):
     """One commit of a branch, and which branch of the lineage holds it. `pause` is the number the store gave to the
     questions that this commit opened."""
 
@@ -63,8 +62,7 @@ class Record:
     pause: int | None = None
 
 
-@frozen_value
-class Stored:
+class Stored(Struct, frozen=True):
     """A branch read in one consistent look: the newest snapshot at or before the point asked for (with its sequence, 0
     and `None` without one), the records after it up to that point, and the open questions of the branch now."""
 
@@ -75,15 +73,13 @@ class Stored:
     questions: tuple[QuestionRow, ...]
 
 
-@frozen_value
-class New:
+class New(Struct, frozen=True):
     """The branch must not exist yet; `graph` is the name of the graph that starts it."""
 
     graph: str
 
 
-@frozen_value
-class Unchanged:
+class Unchanged(Struct, frozen=True):
     """The branch must be exactly as it was read, and nobody may hold a live lease on it."""
 
     no: int
@@ -91,8 +87,7 @@ class Unchanged:
     sequence: int
 
 
-@frozen_value
-class Holding:
+class Holding(Struct, frozen=True):
     """The writer must still hold the lease that it took with this epoch. `sequence` is the last record it wrote."""
 
     no: int
@@ -100,8 +95,7 @@ class Holding:
     sequence: int
 
 
-@frozen_value
-class ForkOf:
+class ForkOf(Struct, frozen=True):
     """The branch must not exist yet; it begins as a copy of where its parent stood at a record, and its own records go on
     from that number. It bears the graph name of its parent. Nothing is copied but what the write itself carries."""
 
@@ -109,8 +103,7 @@ class ForkOf:
     sequence: int
 
 
-@frozen_value
-class Fenced:
+class Fenced(Struct, frozen=True):
     """The branch with this number, unless it is completed or cancelled, whoever works on it: the epoch grows, so that an
     owner finds its lease gone at its next write. The store gives the record the next number itself; with the status
     CANCELLED it also closes every question of the branch."""
@@ -124,8 +117,7 @@ ENDED: Final = frozenset({Status.COMPLETED, Status.CANCELLED})
 Guard: TypeAlias = New | Unchanged | Holding | ForkOf | Fenced
 
 
-@frozen_value
-class AuditRow:
+class AuditRow(Struct, frozen=True):
     """One decision about one question: the value, who gave it (`None`: not told) and why, and where from: `api`, `cli`,
     `page`, `hook` or `expiry`. `pause` is that of the question; `rejected` tells why its type refused the answer later."""
 
@@ -138,8 +130,7 @@ class AuditRow:
     rejected: str | None = None
 
 
-@frozen_value
-class Write:
+class Write(Struct, frozen=True):
     """One atomic change of one branch: a record is appended, and its row and questions change with it.
 
     `status=RUNNING` takes the lease (the epoch grows by one), save that under `Holding` it keeps it; any other status drops
@@ -156,11 +147,10 @@ class Write:
     opens: tuple[QuestionRow, ...] = ()
     closes: tuple[str, ...] = ()
     audits: tuple[AuditRow, ...] = ()
-    snapshot: bytes | None = field(default=None, repr=False)
+    snapshot: bytes | None = None
 
 
-@frozen_value
-class Append:
+class Append(Struct, frozen=True):
     """The write of an owner that goes on and says nothing else: a record (and its snapshot) after `sequence`, the last that
     it wrote, under the lease that it took with this epoch. The branch's row and questions stay as they are."""
 
@@ -168,11 +158,10 @@ class Append:
     epoch: int
     sequence: int
     record: bytes
-    snapshot: bytes | None = field(default=None, repr=False)
+    snapshot: bytes | None = None
 
 
-@frozen_value
-class Receipt:
+class Receipt(Struct, frozen=True):
     """A write that happened: the branch, the epoch now, the record's sequence, its time, and the pause number if the
     write opened questions."""
 
@@ -183,8 +172,7 @@ class Receipt:
     pause: int | None = None
 
 
-@frozen_value
-class Refused:
+class Refused(Struct, frozen=True):
     """A write whose guard did not hold, with the branch as it is now (`None`: there is none). Nothing of it was
     written."""
 
