@@ -9,10 +9,15 @@ from nodestep import (
     START,
     Graph,
     GraphConfigError,
+    NodeContext,
     RunLimitExceededError,
     Send,
+    ToolContext,
+    ToolExecutionError,
+    interrupt,
     node,
     subgraph,
+    tool,
     tool_runner,
     when,
 )
@@ -100,6 +105,90 @@ def test_the_calls_of_a_graph_inside_count(shop):
     with pytest.raises(RunLimitExceededError):
         outer.invoke({"tool_calls": [call("look_up", "a", order="1"), call("look_up", "b", order="2")]})
     assert shop.ran == []
+
+
+class TestInside:
+    """Graphs inside, whose calls pause one after the other."""
+
+    @pytest.fixture
+    def inner(self, shop) -> Graph[Rounds]:
+        return looping(shop, ToolLimitMiddleware(max_calls=50), None, [InterruptRule("refund")])
+
+    @pytest.fixture(params=["node", "call", "tool"])
+    def outer(self, request, inner, shop, store):
+        """A graph with the inner one in a node, called from a node, or called from a tool."""
+
+        @node
+        async def calling(state: Turn, ctx: NodeContext) -> None:
+            await ctx.call(inner, {}, id="x")
+
+        @tool
+        async def refunds(ctx: ToolContext) -> str:
+            """Make three refunds."""
+            await ctx.call(inner, {}, id="agent")
+            return "done"
+
+        def made(limit: int) -> Graph[Turn]:
+            inside = {
+                "node": subgraph("sub", inner, state_in=lambda state: {}, state_out=lambda state: {}),
+                "call": calling,
+                "tool": tool_runner("act", tools=[refunds]),
+            }[request.param]
+            last = tool_runner("last", tools=shop.tools)
+            every = [ToolLimitMiddleware(max_calls=limit + (request.param == "tool"))]
+
+            @node
+            def once_more(state: Turn) -> dict:
+                return {"tool_calls": [call("look_up", order="1")]}
+
+            return Graph(Turn, state_store=store, middleware=every).flow(START >> inside >> once_more >> last >> END)
+
+        return made
+
+    def answered(self, graph: Graph[Turn], times: int) -> str:
+        start(graph, call("refunds"))
+        return [answer(graph, value=True).status for _ in range(times)][-1]
+
+    def test_what_was_counted_before_a_pause_counts(self, outer, shop):
+        graph = outer(2)
+        with pytest.raises((RunLimitExceededError, ToolExecutionError), match="max_calls"):
+            self.answered(graph, 3)
+        assert len(shop.ran) == 2
+
+    def test_it_counts_once_and_is_kept_when_they_have_come_to_their_end(self, outer, shop):
+        assert self.answered(outer(4), 3) == "completed"
+        assert len(shop.ran) == 4
+
+    def test_what_they_made_counts_with_what_follows(self, outer, shop):
+        with pytest.raises(RunLimitExceededError):
+            self.answered(outer(3), 3)
+        assert len(shop.ran) == 3
+
+
+def test_what_a_tool_s_graph_made_counts_when_it_makes_no_call_after_its_pause(store, shop):
+    @node
+    def begin(state: Turn) -> dict:
+        return {"tool_calls": [call("look_up", "a", order="1"), call("look_up", "b", order="2")]}
+
+    @node
+    def ask(state: Turn) -> None:
+        interrupt("Go on?", id="go")
+
+    inner = Graph(Turn).flow(START >> begin >> tool_runner("act", tools=shop.tools) >> ask >> END)
+
+    @tool
+    async def look(ctx: ToolContext) -> str:
+        """Look two orders up."""
+        await ctx.call(inner, {}, id="agent")
+        return "done"
+
+    graph = Graph(Turn, state_store=store, middleware=[ToolLimitMiddleware(max_calls=4)]).flow(
+        START >> tool_runner("outer", tools=[look]) >> begin >> tool_runner("last", tools=shop.tools) >> END
+    )
+    start(graph, call("look"))
+    with pytest.raises(RunLimitExceededError):
+        answer(graph, value=True)
+    assert len(shop.ran) == 2
 
 
 def test_turns_side_by_side_are_counted_apart(shop):

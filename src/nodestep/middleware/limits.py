@@ -14,9 +14,10 @@ class ToolLimitMiddleware(Middleware):
     """Ends a run whose model calls tools without end.
 
     At most `max_calls` calls of tools, and of each tool in `per_tool` at most so many, from an input to the end of the
-    thread, the runs that go on after a pause or a failure included. The calls of graphs inside count too, those since the
-    last pause inside. A call counts when the model makes it, whatever comes of it. The turn that goes beyond a limit does
-    not run, and the run fails with RunLimitExceededError.
+    thread, the runs that go on after a pause or a failure included. The calls of graphs inside count too, through their
+    pauses; those of a graph in a node that makes no further call after its last pause count until that node is done. A call
+    counts when the model makes it, whatever comes of it. The turn that goes beyond a limit does not run, and the run fails
+    with RunLimitExceededError.
 
     Raises GraphConfigError for limits that are no whole numbers from 0.
     """
