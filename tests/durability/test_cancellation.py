@@ -92,7 +92,7 @@ class Cancelling:
             assert head is None or not head.live, "a cancelled run still holds its thread"
             self.on_cancelled()
         finally:
-            self.store.hold = None
+            self.store.hold, self.store.on_commit = None, lambda: None
 
     async def _call(self, work: Coroutine[Any, Any, Any]) -> Any:
         self.stops = Stops(work, self._on_stop)

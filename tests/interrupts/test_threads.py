@@ -15,6 +15,7 @@ from tests.asking import lone
 
 THREADS = 24
 ROUNDS = 30
+PATIENCE_S = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +33,8 @@ def at_once(act: Callable[[int], Any]) -> list[BaseException | None]:
     raised: list[BaseException | None] = [None] * THREADS
 
     def run(number: int) -> None:
-        barrier.wait(10)
         try:
+            barrier.wait(PATIENCE_S)
             act(number)
         except BaseException as error:
             raised[number] = error
@@ -42,7 +43,9 @@ def at_once(act: Callable[[int], Any]) -> list[BaseException | None]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+    assert not any(isinstance(error, threading.BrokenBarrierError) for error in raised)
     return raised
 
 
