@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 from ..errors import StoreCorruptedError
+from ..model.canonical import encode
 from .answers import KeptAnswer
 from .base import Record
 
@@ -26,8 +27,8 @@ def row_id(no: int, sequence: int) -> int:
 
 
 def checksum(*fields: str | int | None) -> int:
-    """Over the fields of a row; `ascii` writes them the same way in every version of Python."""
-    return crc32(ascii(fields).encode())
+    """Over the fields of a row, as JSON: its encoder writes them several times as fast as `repr` does."""
+    return crc32(encode(fields))
 
 
 def body_checksum(body: bytes, *fields: str | int | None) -> int:
