@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from ..errors import ResumeError, ThreadBusyError, UnknownThreadError
 from ..model.interrupt import Resume
 from ..model.json import Json
+from ..model.outcome import NOTHING
 from ..model.position import Position
 from ..model.status import Status
-from ..model.value import locked_value
 from .answer import NotOpen, check_answers, open_and_expired
 
 
-@locked_value
-class StartTurn:
+class StartTurn(Struct, frozen=True):
     """A new input begins a turn on the stored state."""
 
 
-@locked_value
-class GoOn:
+class GoOn(Struct, frozen=True):
     """The unfinished superstep continues: with the answers (JSON, by key) that the call brought, and these questions
     closed by their deadline."""
 
-    answers: Mapping[str, Json] = field(default_factory=dict)
+    answers: Mapping[str, Json] = NOTHING
     expired: tuple[str, ...] = ()
 
 

@@ -70,13 +70,14 @@ class Checkpoint:
 
     def _apply_patches(self, fact: Fact) -> None:
         match fact:
-            case SuperstepCompleted(_, patch, _, path):
+            case SuperstepCompleted():
+                path = fact.path
                 frame = self.position.frames[path]
                 for task in merge_order(frame.due) if frame.work else ():
                     outcome = frame.work_of(task.id).outcome
                     if isinstance(outcome, Done):
                         self._apply(outcome.patch, path)
-                self._apply(patch, path)
+                self._apply(fact.patch, path)
             case Started(_, patch, _):
                 self._apply(patch, ROOT)
             case StateUpdated(patch, path):
@@ -100,7 +101,9 @@ def advance(position: Position, fact: Fact, pause: int | None, at_ms: int) -> Po
         case SuperstepCompleted(due, _, marks, path):
             frame = position.frames[path]
             after = frame.advanced(due, frame.marks if marks is None else marks)
-            return position.without_below(path).with_frame(path, after)
+            if len(position.frames) > 1:
+                position = position.without_below(path)
+            return position.with_frame(path, after)
         case TaskRecorded(task, outcome, path):
             frame = position.frames[path]
             if isinstance(outcome, Done):

@@ -123,8 +123,10 @@ class Interrupt:
 
 def check_pause(pause: Any) -> None:
     """Raises TypeError for anything but a pause number, a mapping from question key to one, or `None`."""
+    if pause is None:
+        return
     numbers = pause.values() if isinstance(pause, Mapping) else (pause,)
-    if pause is not None and not all(type(number) is int for number in numbers):
+    if not all(type(number) is int for number in numbers):
         raise TypeError("pause= takes the number of a pause, or {key: number}, as a question's `pause` tells it.")
 
 

@@ -209,7 +209,7 @@ class Position(Struct, frozen=True, dict=True):
     def without_below(self, path: str) -> Position:
         """The position without the frames inside this one, when its superstep is over."""
         position = self
-        for task in self.frames[path].due if len(self.frames) > 1 else ():
+        for task in self.frames[path].due:
             position = position.without(frame_path(path, task.id))
         return position
 

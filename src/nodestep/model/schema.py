@@ -200,7 +200,7 @@ class StateSchema(Generic[S]):
     ) -> tuple[dict[str, Any], Patch]:
         if self._is_model and isinstance(value, self.state_type):
             values, patch = self._whole(value, seed, writer)
-        elif value is None or isinstance(value, Mapping):
+        elif value is None or type(value) is dict or isinstance(value, Mapping):
             update = self.take_update({} if value is None else value, writer, seed)
             values, results = self.merge(before(), [update], lambda _: writer)
             patch = followed_by(without_reduce(update.patch), results)

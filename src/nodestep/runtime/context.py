@@ -14,6 +14,8 @@ from functools import partial
 from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
+from msgspec import Struct
+
 from ..errors import (
     ContextNotProvidedError,
     GraphExecutionError,
@@ -33,7 +35,6 @@ from ..model.node import NodeSpec
 from ..model.outcome import NOTHING, StoredQuestion
 from ..model.position import Task, Work
 from ..model.subgraph import InnerGraph
-from ..model.value import locked_value
 from . import lazy_asyncio as asyncio
 from .memory import WorkingMemory
 
@@ -49,8 +50,7 @@ T = TypeVar("T")
 CURRENT: ContextVar[TaskScope | None] = ContextVar("nodestep_task", default=None)
 
 
-@locked_value
-class Raised:
+class Raised(Struct, frozen=True):
     """A question that this run of the task asked, with its payload as given."""
 
     question: StoredQuestion

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+
 from ..engine.admit import GoOn, admit, admit_unknown, refuse_running
 from ..engine.answer import NotOpen
 from ..engine.replay import Checkpoint, advance, record_to_bytes
@@ -13,7 +15,6 @@ from ..errors import ThreadBusyError
 from ..model.event import Answered, Continued, Expired, Fact, Started
 from ..model.limits import check_size
 from ..model.position import ROOT, Frame
-from ..model.value import locked_value
 from ..people.audit import audits_of
 from ..people.inbox import told_who_was_first
 from ..people.reading import replayed, standing
@@ -47,8 +48,7 @@ async def begin(run: Run) -> None:
     )
 
 
-@locked_value
-class _Claim:
+class _Claim(Struct, frozen=True):
     """The write that claims a branch, and what holds once it is made."""
 
     write: Write

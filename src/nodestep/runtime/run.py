@@ -18,7 +18,6 @@ from ..model.interrupt import Resume
 from ..model.json import JsonObject
 from ..model.limits import check_size
 from ..model.position import ROOT, Conflict, Frame, Listing, Position
-from ..model.value import locked_value
 from ..stores.base import AuditRow, QuestionRow, Receipt, StateStore, Status
 from . import lazy_asyncio as asyncio
 from .frame import FrameRun
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from .context import Raised
 
 
-@locked_value
-class Call:
+class Call(Struct, frozen=True):
     """What a caller asked for, already checked for form. `input` is `None` to go on with what is stored."""
 
     blueprint: Blueprint

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from ..model.canonical import decode, encode
-from ..model.value import locked_value
 from .base import Audited, AuditRow
 
 
-@locked_value
-class KeptAnswer:
+class KeptAnswer(Struct, frozen=True):
     """An `AuditRow` with its value as bytes and its time given."""
 
     key: str

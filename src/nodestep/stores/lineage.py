@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..model.value import locked_value
+from msgspec import Struct
+
 from .branches import BranchRow
 from .rows import damaged
 
 
-@locked_value
-class Part:
+class Part(Struct, frozen=True):
     """What one branch of a lineage gives to it: the records from `first` to `last`, of which those up to `pruned` are
     gone."""
 

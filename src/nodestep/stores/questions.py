@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from itertools import repeat
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from ..model.canonical import decode, encode
-from ..model.value import locked_value
 from .base import Listed, QuestionRow
 
 _SAID: Final = 8
@@ -33,8 +34,7 @@ class OfBranch(Protocol):
     def graph(self) -> str: ...
 
 
-@locked_value
-class KeptQuestion:
+class KeptQuestion(Struct, frozen=True):
     """A question with its number and time given. `said` is the JSON of what its asker gave, with a comma before each
     field."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec import Struct
+
 from ..errors import UnknownEventError
-from ..model.value import locked_value
 from .base import QuestionRow, Record
 from .branches import BranchRow
 from .connection import Connection
@@ -22,8 +23,7 @@ _UNLIMITED: Final = -1
 _LAST_ID: Final = (1 << 63) - 1
 
 
-@locked_value
-class Look:
+class Look(Struct, frozen=True):
     """What one look at a branch found."""
 
     branch: BranchRow
