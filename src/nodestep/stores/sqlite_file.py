@@ -121,10 +121,7 @@ class SQLiteFile:
             connection = self._reader()
             with connection.in_use:
                 if connection.is_open:
-                    try:
-                        return self._look(connection, work)
-                    finally:
-                        self._give_back(connection)
+                    return self._read_with(connection, work)
 
     def read_between_writes(self, work: Callable[[Connection], T]) -> T:
         """The same on the connection that writes. It has the pages at hand that it wrote, where a reader reads all of them
@@ -178,6 +175,12 @@ class SQLiteFile:
             connection = self._open(read_only=True)
             self._readers.append(connection)
             return connection
+
+    def _read_with(self, reader: SQLiteConnection, work: Callable[[Connection], T]) -> T:
+        try:
+            return self._look(reader, work)
+        finally:
+            self._give_back(reader)
 
     def _look(self, connection: SQLiteConnection, work: Callable[[Connection], T]) -> T:
         try:
