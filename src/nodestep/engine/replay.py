@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ..errors import StoreCorruptedError
@@ -45,15 +45,14 @@ from ..model.position import NO_GRAPH, NO_MARKS, NO_WORK, ROOT, Conflict, Frame,
 from ..model.status import Status
 
 
-@dataclass(slots=True)
-class Checkpoint:
+class Checkpoint(Struct):
     """A thread at one of its commits: the state as JSON, where it stands, and the states of its inner frames by path. It
     belongs to whoever made it."""
 
     state: JsonObject = field(default_factory=dict)
     position: Position = field(default_factory=Position)
     inner: dict[str, JsonObject] = field(default_factory=dict)
-    places: dict[str, FieldPositions] = field(default_factory=dict, repr=False)
+    places: dict[str, FieldPositions] = field(default_factory=dict)
     """Where messages stand in the lists of each frame, so that an edit of one need not look at all."""
 
     def apply(self, facts: Iterable[Fact], pause: int | None, at_ms: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from ..model.event import (
     Answered,
@@ -31,7 +32,7 @@ from ..model.position import ROOT, Frame, Position
 from .replay import Checkpoint
 
 
-class Told(NamedTuple):
+class Told(Struct, frozen=True):
     """An event without its place in history."""
 
     type: str

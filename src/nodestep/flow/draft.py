@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from ..model import ids
 from ..model.schema import StateSchema
@@ -40,8 +41,7 @@ class WrittenJoin:
     target: str
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Struct, frozen=True, dict=True):
     """A flow as written, and what it says."""
 
     name: object

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -11,6 +10,7 @@ from ..engine.admit import refuse_running
 from ..engine.answer import NotOpen, check_some, open_and_expired
 from ..engine.replay import advance, record_to_bytes
 from ..errors import GraphConfigError, ResumeError, ThreadBusyError
+from ..model.canonical import decode, encode
 from ..model.event import Answered
 from ..model.interrupt import Interrupt, check_by_and_note, check_pause
 from ..model.limits import MAX_INT
@@ -121,12 +121,12 @@ def told_who_was_first(error: ResumeError, store: StateStore, head: Head, keys: 
 
 
 def _cursor_out(item: Listed) -> str:
-    return json.dumps([item.pause, item.branch_no, item.key], separators=(",", ":"))
+    return encode([item.pause, item.branch_no, item.key]).decode()
 
 
 def _cursor_in(after: str) -> tuple[int, int, str]:
     try:
-        pause, branch_no, key = json.loads(after)
+        pause, branch_no, key = decode(after)
         numbers = type(pause) is int and type(branch_no) is int and min(pause, branch_no) >= 0
         if numbers and max(pause, branch_no) <= MAX_INT and isinstance(key, str):
             return pause, branch_no, key

@@ -12,7 +12,7 @@ from ..model.limits import check_id
 from ..model.value import locked_value
 from ..stores.base import Head, Record, StateStore, Status, Stored
 
-_EVENT_ID = re.compile(r"([1-9][0-9]{0,17})-([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?")
+_EVENT_ID = r"([1-9][0-9]{0,17})-([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?"
 
 
 @locked_value
@@ -56,7 +56,7 @@ def sequence_of(store: StateStore, thread_id: str, branch_id: str, event: str) -
     commit happens as a whole. Raises UnknownThreadError or UnknownEventError."""
     if store.head(thread_id, branch_id) is None:
         raise UnknownThreadError(thread_id, branch_id)
-    match = _EVENT_ID.fullmatch(event) if isinstance(event, str) else None
+    match = re.fullmatch(_EVENT_ID, event) if isinstance(event, str) else None
     if match is not None:
         branch_no, sequence, part = int(match[1]), int(match[2]), match[3]
         found = store.records(thread_id, branch_id, after=sequence - 1, limit=1)
@@ -77,7 +77,7 @@ def sequence_of(store: StateStore, thread_id: str, branch_id: str, event: str) -
 
 def _outer_hint(event: object) -> str:
     outer, _, path = event.partition("/") if isinstance(event, str) else ("", "", "")
-    if not path or not _EVENT_ID.fullmatch(outer):
+    if not path or not re.fullmatch(_EVENT_ID, outer):
         return ""
     return f" It names the state of an inner graph, which load(thread, at=...) shows; the event is {outer!r}."
 

@@ -6,7 +6,8 @@ Knows no threads, no locks and no clock.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from .answers import KeptAnswer
 from .base import Head, ListedBranch, Receipt, Record, Status
@@ -14,8 +15,7 @@ from .pruning import Cut
 from .questions import KeptQuestion
 
 
-@dataclass(slots=True, eq=False)
-class Branch:
+class Branch(Struct, eq=False):
     """A branch and its own records; those up to `fork_sequence` are found in its parent, and those up to `pruned` are
     gone. `changed_at_ms` is when it was last written to other than by its owner going on."""
 

@@ -7,11 +7,11 @@ known to be dead and its lease has to end.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Final
 
+from ..model.canonical import decode, encode
 from ..model.value import locked_value
 
 _PROC: Final = Path("/proc")
@@ -33,13 +33,12 @@ class Owner:
 
     def to_json(self) -> str:
         """The stored form."""
-        parts = [self.pid, self.boot, self.started, self.namespace, self.lease_ms]
-        return json.dumps(parts, separators=(",", ":"))
+        return encode([self.pid, self.boot, self.started, self.namespace, self.lease_ms]).decode()
 
     @classmethod
     def from_json(cls, text: str) -> Owner:
         """The owner that `to_json` wrote. Raises ValueError for any other text."""
-        match json.loads(text):
+        match decode(text):
             case [int(pid), str() | None as boot, int() | None as started, int() | None as namespace, int(lease_ms)]:
                 return cls(pid, boot, started, namespace, lease_ms)
         raise ValueError("not an owner")
