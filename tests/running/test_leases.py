@@ -16,8 +16,8 @@ from tests.watching import until
 from .making import Log, does, forever, of, run, says
 
 
-def short(kind: str, path) -> InMemoryStateStore | SQLiteStateStore:
-    return InMemoryStateStore(lease_s=0.15) if kind == "memory" else SQLiteStateStore(path / "t.db", lease_s=0.15)
+def short(kind: str, path, lease_s: float = 0.15) -> InMemoryStateStore | SQLiteStateStore:
+    return InMemoryStateStore(lease_s=lease_s) if kind == "memory" else SQLiteStateStore(path / "t.db", lease_s=lease_s)
 
 
 STORES = pytest.mark.parametrize("kind", ["memory", "sqlite"])
@@ -26,11 +26,11 @@ STORES = pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @STORES
 @pytest.mark.parametrize("form", ["plain", "async that blocks its loop", "async"])
 def test_a_run_keeps_its_lease_whatever_its_node_does(kind, form, tmp_path):
-    with short(kind, tmp_path) as store:
+    with short(kind, tmp_path, lease_s=0.6) as store:
         seen = []
 
         def blocks(state: Log):
-            ends = store.now_ms() + 400
+            ends = store.now_ms() + 1300
             until(lambda: not _live(store) or store.now_ms() > ends)
             seen.append(_live(store))
 
