@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from ..model import ids
 from ..model.schema import StateSchema
-from ..model.value import locked_value
 from .branches import Choice
 from .edges import Chain, Link, Stage, Start, is_name
 from .node import Node
@@ -25,16 +24,14 @@ Target: TypeAlias = str | Choice
 """Where an edge leads: the name of a node, END's name, or a conditional edge."""
 
 
-@locked_value
-class Statement:
+class Statement(Struct, frozen=True):
     """The plain and conditional edges that one `>>` writes for one source."""
 
     source: str
     targets: tuple[Target, ...]
 
 
-@locked_value
-class WrittenJoin:
+class WrittenJoin(Struct, frozen=True):
     """A join as written."""
 
     sources: tuple[str, ...]

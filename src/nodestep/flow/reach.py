@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from ..model import ids
-from ..model.value import locked_value
 from .branches import Choice
 from .draft import Draft, WrittenJoin, names_in
 
 
-@locked_value
-class Way:
+class Way(Struct, frozen=True):
     """One way from a node to the next: by an edge, by `key` of a condition, by `goto`, or as one source of a join."""
 
     source: str
