@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator, BaseModel, Field, Json, PlainSerializer, computed_field
 
-from nodestep import Middleware, Tool, tool
-from nodestep.middleware import Replacement, ToolDecision, eq
+from nodestep import Middleware, Tool, ToolExecutionError, tool
+from nodestep.middleware import Replacement, ToolDecision, eq, gt
 from tests.agents.acting import acting, answer, call, start, told
 
 
@@ -182,3 +182,17 @@ def test_a_call_that_a_rule_let_pass_runs_as_the_rule_saw_it(store):
 
     start(acting([send], store), call("send", to="evil"))
     assert ran == ["***"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("amount", True), ("shares", [0.5, True]), ("parts", {"a": [False]})])
+def test_a_truth_value_is_taken_for_no_number(store, name, value):
+    ran = []
+
+    @tool(needs_approval=gt("amount", 100))
+    def refund(amount: float = 1.0, shares: tuple[float, ...] = (), parts: dict[str, tuple[int]] = {}) -> None:  # noqa: B006
+        """Refund."""
+        ran.append(amount)
+
+    with pytest.raises(ToolExecutionError, match=f"{name}: true and false are no numbers"):
+        start(acting([refund], store), call("refund", **{name: value}))
+    assert ran == []

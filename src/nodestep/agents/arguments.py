@@ -19,7 +19,7 @@ from ..errors import GraphConfigError, StateStoreError
 from ..flow.signature import Names
 from ..model.canonical import encode
 from ..model.copying import same, same_json
-from ..model.json import JsonObject
+from ..model.json import Json, JsonObject
 from ..model.limits import NotJson, Unfit, refuse_hidden, to_json
 from ..model.misfits import explain
 from .context import ToolContext
@@ -67,13 +67,17 @@ class Arguments:
         if exact is not None:
             return Checked(*exact)
         try:
-            read = self.model.model_validate_json(encode(to_json(given, "The arguments")))
+            told: JsonObject = to_json(given, "The arguments")
+            read = self.model.model_validate_json(encode(told))
             refuse_hidden(read)
             own: JsonObject = to_json(read.model_dump(mode="json", by_alias=True, round_trip=True), "The arguments")
         except ValidationError as error:
             raise ArgumentsError(f"{explain(error, self.names)}. {self._known()}") from None
         except (StateStoreError, Unfit, NotJson) as error:
             raise ArgumentsError(f"they are no JSON that can be stored: {error}") from None
+        no_numbers = sorted(name for name in told.keys() & own.keys() if _counts_truths(told[name], own[name]))
+        if no_numbers:
+            raise ArgumentsError(f"{', '.join(no_numbers)}: true and false are no numbers")
         if self.whole is not None:
             return Checked(own, {self.whole: read})
         return Checked(own, {name: getattr(read, field) for field, name in self.parameters.items()})
@@ -86,6 +90,16 @@ class Arguments:
     def _known(self) -> str:
         known = ", ".join(sorted(self.names))
         return f"The tool takes: {known}." if known else "The tool takes no arguments."
+
+
+def _counts_truths(told: Json, own: Json) -> bool:
+    """Whether a truth value was taken for a number: pydantic reads `true` as 1, and a rule that compares numbers would let it
+    pass."""
+    if isinstance(told, dict) and isinstance(own, dict):
+        return any(_counts_truths(told[name], own[name]) for name in told.keys() & own.keys())
+    if isinstance(told, list) and isinstance(own, list):
+        return any(map(_counts_truths, told, own))
+    return type(told) is bool and type(own) in (int, float)
 
 
 def read_arguments(function: Callable[..., Any], title: str, input_model: type[BaseModel] | None) -> Arguments:

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,16 +14,13 @@ from ..errors import LeaseLostError, ThreadCancelledError
 from .around import hooked
 from .blocking import Door
 from .context import CURRENT
-from .lease import Leases, leases_of
-from .log import RunLog
+from .lease import leases_of
 from .opening import begin
 from .questions import open_interrupts
 from .result import GraphResult
 from .run import Call, Run
 from .steps import failure_of, supersteps
 from .stream import FinalEventData, InterruptEventData, Sink
-
-NOTHING_HELD: AbstractContextManager[None] = nullcontext()
 
 
 async def drive(call: Call, door: Door, sink: Sink | None = None) -> GraphResult[Any]:
@@ -39,26 +34,25 @@ async def drive(call: Call, door: Door, sink: Sink | None = None) -> GraphResult
             if run.log is not None:
                 _abandon(run, error)
             raise
-        with _held(run):
+        try:
+            _hold_lease(run)
             completed = await hooked(run.root, supersteps, partial(_abandon, run))
             return _completed(run) if completed else _interrupted(run)
+        finally:
+            _release_lease(run)
     finally:
         CURRENT.reset(token)
 
 
-def _held(run: Run) -> AbstractContextManager[None]:
-    """The run between its claim and its end, with its lease renewed."""
-    return NOTHING_HELD if run.log is None or run.store is None else _renewed(run, run.log, leases_of(run.store))
+def _hold_lease(run: Run) -> None:
+    """Have the lease renewed between the claim and the end."""
+    if run.log is not None:
+        leases_of(run.log.store).hold((run.log.no, run.log.epoch), run.lose_lease)
 
 
-@contextmanager
-def _renewed(run: Run, log: RunLog, leases: Leases) -> Iterator[None]:
-    lease = log.no, log.epoch
-    leases.hold(lease, run.lose_lease)
-    try:
-        yield
-    finally:
-        leases.release(lease)
+def _release_lease(run: Run) -> None:
+    if run.log is not None:
+        leases_of(run.log.store).release((run.log.no, run.log.epoch))
 
 
 def _abandon(run: Run, error: BaseException) -> BaseException:
