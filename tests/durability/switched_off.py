@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -64,7 +64,7 @@ def forgets_epochs(admit: Any) -> Any:
 def append_without_epoch(queries: Any) -> Any:
     def read(dialect: str) -> Any:
         found = queries(dialect)
-        return replace(found, append_record=found.append_record.replace("epoch = ?6", "?6 = ?6"))
+        return structs.replace(found, append_record=found.append_record.replace("epoch = ?6", "?6 = ?6"))
 
     return read
 
@@ -78,7 +78,7 @@ def claims_without_comparing(queries: Any) -> Any:
             "AND epoch = ?11 AND known_sequence = ?12 AND checksum = ?13", "AND ?11 + ?12 + ?13 >= 0"
         )
         assert loose != found.change_branch
-        return replace(found, change_branch=loose)
+        return structs.replace(found, change_branch=loose)
 
     return read
 

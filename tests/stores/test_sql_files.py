@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from nodestep.stores.migrate import MIGRATIONS, migrations_after, newest_version
 from nodestep.stores.queries import Queries, queries, sql_file
 from nodestep.stores.sqlite import SQLiteStateStore
 
-NAMES = [field.name for field in dataclasses.fields(Queries)]
+NAMES = Queries.__struct_fields__
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+from msgspec import Struct
+
 from ..model.ids import frame_path, interrupt_key
 from ..model.outcome import Done, Failed
 from ..model.position import ROOT, Frame, Position, Task
-from ..model.value import locked_value
 from .answer import open_and_expired
 
 
@@ -23,8 +24,7 @@ class Wait(StrEnum):
     DONE = "done"
 
 
-@locked_value
-class DueTask:
+class DueTask(Struct, frozen=True):
     """A task of an open superstep, with the keys of the questions that it waits for. `path` is that of its frame."""
 
     task: Task

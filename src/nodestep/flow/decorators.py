@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import GraphConfigError
 from ..model.node import NodeSpec, Retry
 from ..model.schema import StateSchema
-from ..model.value import locked_value
 from . import signature
 from .edges import End, shown
 from .node import Node
@@ -35,8 +36,7 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
-@locked_value
-class _Options:
+class _Options(Struct, frozen=True):
     """The arguments of `@node(...)`, as given."""
 
     name: str | None

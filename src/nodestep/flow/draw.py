@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from msgspec import Struct
+
 from ..model.blueprint import Blueprint, Branch
-from ..model.value import locked_value
 from .branches import key_text
 from .edges import shown_name
 
@@ -54,8 +55,7 @@ def _graph(blueprint: Blueprint, standing: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-@locked_value
-class _Row:
+class _Row(Struct, frozen=True):
     sources: tuple[str, ...]
     arrow: str
     target: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
+from msgspec import Struct
+
 from ..errors import GraphConfigError
 from ..model import ids
-from ..model.value import locked_value
 
 
 class Linkable:
@@ -60,8 +61,7 @@ END: Final = End(ids.END)
 MOST_SHOWN = 12
 
 
-@locked_value
-class Stage:
+class Stage(Struct, frozen=True):
     """One side of a `>>`: what was written there, and whether it was a list."""
 
     members: tuple[object, ...]
@@ -73,8 +73,7 @@ class Stage:
         return f"[{inner}]" if self.is_list else inner
 
 
-@locked_value
-class Link:
+class Link(Struct, frozen=True):
     """One `>>` as written."""
 
     source: Stage

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NoReturn
+
+from msgspec.structs import replace
 
 from ..model.node import NodeSpec
 from ..model.schema import StateSchema

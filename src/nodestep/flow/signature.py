@@ -18,8 +18,9 @@ from inspect import Parameter
 from types import FrameType, UnionType
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from ..model.node import NodeContext
-from ..model.value import locked_value
 
 Call: TypeAlias = Callable[[Any, Any], Any]
 
@@ -31,8 +32,7 @@ _POSITIONAL = (
 _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
-@locked_value
-class Signature:
+class Signature(Struct, frozen=True):
     """What of a function's parameters matters to a node: all of them in order, those that take the state, those that
     take the context, and the annotations that nothing at run time explains."""
 

@@ -11,8 +11,9 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from ..errors import GraphConfigError, did_you_mean
-from ..model.value import locked_value
 from .contexts import (
     GraphMiddlewareContext,
     ModelMiddlewareContext,
@@ -110,16 +111,14 @@ class Middleware:
         return ()
 
 
-@locked_value
-class GraphHooks:
+class GraphHooks(Struct, frozen=True):
     """The hooks of one middleware around a run: who was told that it began is told that it ended."""
 
     before_graph: Callable[..., Any] | None
     on_run_end: Callable[..., Any] | None
 
 
-@locked_value
-class HookTable:
+class HookTable(Struct, frozen=True):
     """The overridden hooks of a graph's middleware, each tuple in the order it is asked."""
 
     around_graph: tuple[GraphHooks, ...] = ()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from .node import NodeSpec
 from .schema import StateSchema
-from .value import locked_value
 
 
-@locked_value
-class Branch:
+class Branch(Struct, frozen=True):
     """A conditional edge. The router sees a copy of the merged state and returns a key of `targets`; a predicate
     (`is_predicate`, from `when`) returns a bool. Targets are node names or END."""
 
@@ -26,16 +25,14 @@ Edge: TypeAlias = str | Branch
 """A target's name (END included), or a branch."""
 
 
-@locked_value
-class Join:
+class Join(Struct, frozen=True):
     """`[b, c] >> d`: the target runs in the superstep after the last of its sources has arrived."""
 
     target: str
     sources: tuple[str, ...]
 
 
-@locked_value
-class Blueprint:
+class Blueprint(Struct, frozen=True):
     """A graph as a value. `edges` maps START and each node to its outgoing edges in the order written; `aliases` maps the
     former names of nodes, under which stored threads may know them, to their names now."""
 

@@ -24,14 +24,23 @@ filling: Final = whole_over_forks(threading.RLock())
 """Held while fields are copied, so that the threads of one node get one copy."""
 
 
+class _SerializerOfUnread:
+    """How pydantic gets a field's value, made when it first asks."""
+
+    def __get__(self, instance: object, owner: type) -> SchemaSerializer:
+        made = SchemaSerializer(
+            any_schema(serialization=plain_serializer_function_ser_schema(lambda unread: unread.read()))
+        )
+        owner.__pydantic_serializer__ = made  # type: ignore[attr-defined]
+        return made
+
+
 class UnreadFieldOfStateUseDictOfState:
     """The placeholder of a field; its name is what an error of C code shows. `read` makes the copy, once."""
 
     __slots__ = ("_copier", "_name", "_value")
 
-    __pydantic_serializer__ = SchemaSerializer(
-        any_schema(serialization=plain_serializer_function_ser_schema(lambda unread: unread.read()))
-    )
+    __pydantic_serializer__ = _SerializerOfUnread()
 
     def __init__(self, copier: Copier, name: str) -> None:
         self._copier: Copier | None = copier

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
+from msgspec import Struct
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
@@ -20,13 +21,11 @@ from .json import Json
 from .limits import MAX_DEPTH, NotJson, own_json
 from .model_views import instances
 from .shapes import Shape, shape_of
-from .value import locked_value
 
 Take: TypeAlias = Callable[[Any], tuple[Any, Json]]
 
 
-@locked_value
-class FrozenShape:
+class FrozenShape(Struct, frozen=True):
     """`take` returns the value to keep and its JSON. It raises NotJson for a value that has not the shape exactly, Unfit for
     one beyond a limit. `kinds` are the exact types that a value may have, none where that is not enough to tell; `words`
     are the texts that a Literal allows."""

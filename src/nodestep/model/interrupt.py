@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime, timedelta
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .json import JsonObject
 from .limits import check_id, check_json
-from .value import Instruction, locked_value
+from .value import Instruction, locked_object, locked_value
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ class Question(Instruction):
 _LATER: Final = "<later>"
 
 
-@dataclass(frozen=True, init=False)
+@locked_object
 class Interrupt:
     """An open question. `key` is `"<task_id>:<id>"`; `pause` numbers the pause that first showed it and is never given
     twice by a store, so an answer that carries it cannot meet another question. `thread_id` is empty where one was made by

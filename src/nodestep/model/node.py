@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from .json import Json
 from .value import Instruction, locked_value
@@ -52,16 +54,14 @@ class Command(Instruction):
     goto: Any = None
 
 
-@locked_value
-class DeclaredInterrupt:
+class DeclaredInterrupt(Struct, frozen=True):
     """A node that is a question: what is asked, and the field that the answer is written to."""
 
     key: str
     prompt: Template
 
 
-@locked_value
-class NodeSpec:
+class NodeSpec(Struct, frozen=True):
     """A checked node. `call(state, ctx)` calls the function with the parameters it declares, in its order. A node with
     an `inner` graph is data: the runtime runs that graph as a frame, and calls nothing. `interrupt` tells of a node that
     only asks."""
@@ -76,15 +76,15 @@ class NodeSpec:
     aliases: tuple[str, ...] = ()
     inner: Subgraph | None = None
     interrupt: DeclaredInterrupt | None = None
-    is_plain: bool = field(init=False)
+    is_plain: bool = False
     """Whether running it is no more than calling it."""
-    writer: str = field(init=False)
+    writer: str = ""
     """How errors name who wrote a value."""
 
     def __post_init__(self) -> None:
         around = self.is_async or self.timeout_s is not None or self.retry is not None or self.inner is not None
-        object.__setattr__(self, "is_plain", not around)
-        object.__setattr__(self, "writer", f"node {self.name!r}")
+        force_setattr(self, "is_plain", not around)
+        force_setattr(self, "writer", f"node {self.name!r}")
 
 
 class NodeContext(Protocol):

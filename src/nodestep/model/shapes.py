@@ -10,20 +10,19 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
+from msgspec import Struct
 from pydantic import JsonValue
 from typing_extensions import get_type_hints, is_typeddict
 
 from .copying import copy_json
 from .json import Json
 from .limits import MAX_DEPTH, NotJson, check_scalar, check_text, own_json
-from .value import locked_value
 
 SCALARS: Final[frozenset[type]] = frozenset({str, int, float, bool, type(None)})
 _NUMBERS: Final[frozenset[type]] = frozenset({int, float, bool})
 
 
-@locked_value
-class Shape:
+class Shape(Struct, frozen=True):
     """`own` returns the own copy of a value that has the shape exactly; it raises NotJson for another value and Unfit for
     one beyond a limit. `copy` copies a value known to have the shape. `scalars` are the exact types that are allowed
     outside a container; `flat` says that every copy is made by one C call; `by_equality`, that `==` tells any two values

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from msgspec import Struct
+
 from .blueprint import Blueprint
 from .schema import StateSchema
-from .value import locked_value
 
 S = TypeVar("S")
 
 
-@locked_value
-class Subgraph:
+class Subgraph(Struct, frozen=True):
     """The graph of a node, its middleware, and how state gets in and out.
 
     `hooks` is the hook table of the inner graph. Either `share` names the fields that both states have in common, and the

@@ -32,6 +32,16 @@ _finishing: Final = whole_over_forks(RLock())
 def locked_value(cls: type[T]) -> type[T]:
     """The class with slots, equal and hashed by its fields, whose dataclass methods come later. Most values are made and read,
     and never compared or shown, so `__init__` comes by itself."""
+    return _locked(cls, has_own_init=False)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def locked_object(cls: type[T]) -> type[T]:
+    """The same for a class without slots, whose own `__init__` puts the fields into its `__dict__`."""
+    return _locked(cls, has_own_init=True)
+
+
+def _locked(cls: type[T], *, has_own_init: bool) -> type[T]:
     names = tuple(get_annotations(cls))
     written = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     later = tuple(name for name in _FINISHED_LATER if name not in written)
@@ -55,11 +65,11 @@ def locked_value(cls: type[T]) -> type[T]:
 
     members = {name: item for name, item in written.items() if name not in names}
     given = tuple(name for name in names if getattr(written.get(name), "init", True))
-    members |= {"__slots__": names, "__match_args__": given}
-    members |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
-    members |= {"__getstate__": _state, "__setstate__": _set_state}
+    members |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion, "__match_args__": given}
     members |= {name: _Later(finish, name) for name in later}
-    members["__init__"] = _Later(finish_init, "__init__")
+    if not has_own_init:
+        members |= {"__slots__": names, "__getstate__": _state, "__setstate__": _set_state}
+        members["__init__"] = _Later(finish_init, "__init__")
     made = _class_like(cls, members)
     return made
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
+from msgspec.structs import replace
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 

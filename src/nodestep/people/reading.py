@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
+from msgspec import Struct
+
 from ..engine.replay import Checkpoint, record_from_bytes, snapshot_from_bytes
 from ..engine.tell import tell
 from ..errors import UnknownEventError, UnknownThreadError
 from ..model.event import HistoryEvent
 from ..model.limits import check_id
-from ..model.value import locked_value
 from ..stores.base import Head, Record, StateStore, Status, Stored
 
 _EVENT_ID = r"([1-9][0-9]{0,17})-([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?"
 
 
-@locked_value
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A branch at one of its commits."""
 
     head: Head

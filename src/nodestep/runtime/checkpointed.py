@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from ..engine.answer import open_and_expired
 from ..errors import GraphConfigError, ResumeError, RunInterruptedError, UnknownThreadError, did_you_mean
 from ..model.blueprint import Blueprint
@@ -13,7 +15,6 @@ from ..model.ids import event_id, split_key
 from ..model.interrupt import MISSING, Interrupt, Resume
 from ..model.node import NodeSpec
 from ..model.position import ROOT, Position
-from ..model.value import locked_value
 from ..people.reading import load_branch, standing
 from ..people.rows import interrupt_at
 from ..stores.base import StateStore, Status
@@ -30,8 +31,7 @@ class Way(NamedTuple):
     resume: Resume | None
 
 
-@locked_value
-class _Standing:
+class _Standing(Struct, frozen=True):
     status: Status
     event: str
     interrupts: dict[str, Interrupt]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from ..model.interrupt import Interrupt
@@ -14,7 +13,7 @@ from ..model.value import locked_value
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@locked_value
 class GraphResult(Generic[S]):
     """How a run ended.
 
@@ -28,9 +27,9 @@ class GraphResult(Generic[S]):
     step: int
     checkpoint_id: str | None
     interrupts: Mapping[str, Interrupt]
-    _schema: StateSchema[S] = field(repr=False)
-    _values: dict[str, Any] = field(repr=False)
-    _position: Position = field(default=NOWHERE, repr=False)
+    _schema: StateSchema[S]
+    _values: dict[str, Any]
+    _position: Position = NOWHERE
     """Where a paused thread stands."""
 
     def __repr__(self) -> str:

@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from ..model.json import Json, JsonObject
 from ..model.status import Status as Status
-from ..model.value import locked_value
 
 
 class QuestionRow(NamedTuple):
@@ -203,8 +202,7 @@ class Listed(NamedTuple):
         return QuestionRow(*self[4:])
 
 
-@locked_value
-class ListedBranch:
+class ListedBranch(Struct, frozen=True):
     """A branch with where it comes from; both are `None` for a branch that is no fork. `first` is the number of the first
     record that was not pruned."""
 
@@ -215,8 +213,7 @@ class ListedBranch:
     first: int
 
 
-@locked_value
-class Audited:
+class Audited(Struct, frozen=True):
     """A decision with where and when; `number` grows with every decision of the store and is its place in a page."""
 
     number: int

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from ..model.value import locked_value
+from msgspec import Struct
+
 from .base import Head, ListedBranch, Status
 from .branches import BranchRow
 from .connection import Connection
@@ -20,8 +21,7 @@ from .standing import standing
 _AFTER_ALL: Final = (1 << 63) - 1
 
 
-@locked_value
-class WantedThreads:
+class WantedThreads(Struct, frozen=True):
     """Which threads a page is to hold; `None` is any. `after` is the branch number of the last one seen."""
 
     graph: str | None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..model.value import locked_value
+from msgspec import Struct
+
 from .branches import BranchRow
 from .clock import Clock
 from .owner import Owner, known_dead
 from .rows import damaged
 
 
-@locked_value
-class Leases:
+class Leases(Struct, frozen=True):
     """Who takes leases, and by which clock."""
 
     owner: Owner

@@ -9,7 +9,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-from ..model.value import locked_value
+from msgspec import Struct
+
 from .base import Listed
 from .branches import BranchRow
 from .connection import Connection, Values
@@ -22,8 +23,7 @@ _BEGINNING: Final = (-1, -1, "")
 _ANY: Final = (None, None, None, None)
 
 
-@locked_value
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which questions a page is to hold; `None` is any. `after` is pause, branch number and key of the last one seen."""
 
     thread_id: str | None

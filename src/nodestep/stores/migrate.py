@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..model.value import locked_value
+from msgspec import Struct
+
 from .queries import sql_file
 
 MIGRATIONS: Final = ("0001_first",)
 """Every migration by its name. One that was released is never changed: a new file follows it."""
 
 
-@locked_value
-class Migration:
+class Migration(Struct, frozen=True):
     """A step to the schema version `number`."""
 
     number: int

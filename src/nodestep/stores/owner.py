@@ -11,16 +11,16 @@ import os
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from ..model.canonical import decode, encode
-from ..model.value import locked_value
 
 _PROC: Final = Path("/proc")
 _DEAD_STATES: Final = frozenset("ZX")
 """A zombie runs no code any more; it only waits for its parent to take note."""
 
 
-@locked_value
-class Owner:
+class Owner(Struct, frozen=True):
     """A process. `boot` names the boot of the host, `started` is the process's start time in clock ticks since then,
     and `namespace` the PID namespace in which `pid` counts; each is `None` where the platform does not tell. Its leases
     last `lease_ms`."""
@@ -70,8 +70,7 @@ def known_dead(owner: Owner, asking: Owner) -> bool:
     return now is not None and (now.started != owner.started or now.state in _DEAD_STATES)
 
 
-@locked_value
-class _Stat:
+class _Stat(Struct, frozen=True):
     pid: int
     state: str
     started: int

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..model.value import locked_value
+from msgspec import Struct
 
 
-@locked_value
-class Cut:
+class Cut(Struct, frozen=True):
     """Where a branch is to begin, and the snapshots that stay of what comes before, by the sequence they stand for."""
 
     first: int

@@ -6,14 +6,13 @@ import pkgutil
 import re
 from functools import cache
 
-from ..model.value import locked_value
+from msgspec import Struct
 
 _NAMED = re.compile(r"^-- name: (\w+)\n(.*?);\s*$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
-@locked_value
-class Queries:
+class Queries(Struct, frozen=True):
     """One statement each; its file tells the parameters, and every dialect takes the same."""
 
     find_branch: str

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from ..model.value import locked_value
+from msgspec import Struct
+
 from .base import Head
 from .branch_listing import branches_of
 from .branches import BranchRow
@@ -28,8 +29,7 @@ STEP_BYTES: Final = 4 << 20
 """What one step frees at most."""
 
 
-@locked_value
-class Sweep:
+class Sweep(Struct, frozen=True):
     """What is to be freed of one branch: what comes before the sequence `before`, save the snapshots at `kept`; without
     `before` everything."""
 
