@@ -1,7 +1,7 @@
 """The JSON text that is stored, and its checksum.
 
-Compact UTF-8 JSON in the order given; keys are sorted only where a fingerprint is taken. The encoder is pydantic's: about
-six times as fast as the standard library's on a small record, and exact for every value that `limits` lets pass.
+Compact UTF-8 JSON in the order given; keys are sorted only where a fingerprint is taken. The encoder is msgspec's: about
+ten times as fast as the standard library's on a small record, and exact for every value that `limits` lets pass.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import zlib
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pydantic_core import from_json, to_json
+from msgspec import DecodeError
+from msgspec.json import Decoder, Encoder
 
 from .json import Json
 
@@ -19,14 +20,21 @@ if TYPE_CHECKING:
     from json import JSONEncoder
 
 
+_encode: Final = Encoder().encode
+_decode: Final = Decoder().decode
+
+
 def encode(value: Json) -> bytes:
     """The value as compact UTF-8 JSON, keys in the order given."""
-    return to_json(value)
+    return _encode(value)
 
 
 def decode(text: bytes | str) -> Json:
     """The value that `encode` wrote. Raises ValueError for anything but JSON."""
-    return from_json(text, allow_inf_nan=False)
+    try:
+        return _decode(text)
+    except (DecodeError, RecursionError) as error:
+        raise ValueError(f"it is no JSON: {error}") from None
 
 
 def checksum(text: bytes) -> int:
