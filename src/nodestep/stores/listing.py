@@ -7,6 +7,7 @@ never a question left out.
 from __future__ import annotations
 
 from itertools import islice
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from .rows import Row, damaged
 
 _BEGINNING: Final = (-1, -1, "")
 _ANY: Final = (None, None, None, None)
+_DEADLINE: Final = attrgetter("expires_at_ms")
 
 
 class Wanted(Struct, frozen=True):
@@ -66,7 +68,8 @@ def questions(connection: Connection, queries: Queries, wanted: Wanted, now_ms: 
         rows = connection.rows(queries.page_of_questions_filtered, (*wanted.values(now_ms), *wanted.filters))
     page = tuple(questions_of(rows))
     found = all_of_them or all(map(wanted.holds, page))
-    if not found or any(item.expires_at_ms is not None and item.expires_at_ms <= now_ms for item in page):
+    deadlines = [deadline for deadline in map(_DEADLINE, page) if deadline is not None]
+    if not found or any(deadline <= now_ms for deadline in deadlines):
         raise damaged("what its open questions are found by")
     return page
 

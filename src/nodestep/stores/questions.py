@@ -6,12 +6,13 @@ Knows nothing of tables; every store uses it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import repeat
+from functools import cache
 from typing import Final, Protocol
 
 from msgspec import Struct
+from msgspec.json import Decoder
 
-from ..model.canonical import decode, encode
+from ..model.canonical import encode
 from .base import Listed, QuestionRow
 
 _SAID: Final = 8
@@ -57,8 +58,12 @@ class KeptQuestion(Struct, frozen=True):
 
 def decoded(rows: Iterable[bytes]) -> list[Listed]:
     """The rows of this JSON, decoded all at once, and the caller's to keep. Raises TypeError for what is no bytes."""
-    # What `Listed._make` does, without a call of it for each: they are as they were written, so none is too short.
-    return list(map(tuple.__new__, repeat(Listed), decode(b"[%b]" % b",".join(rows))))
+    return _decoder().decode(b"[%b]" % b",".join(rows))
+
+
+@cache
+def _decoder() -> Decoder[list[Listed]]:
+    return Decoder(list[Listed])
 
 
 class Opening:
