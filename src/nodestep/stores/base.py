@@ -190,7 +190,7 @@ class Listed(NamedTuple):
     node: str
     task_id: str
     payload: Json
-    answer_schema: JsonObject | None
+    answer_schema: Json
     assignee: str | None
     expires_at_ms: int | None
     pause: int

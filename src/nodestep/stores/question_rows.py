@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zlib import crc32
 
+from msgspec import DecodeError
+
 from .base import Listed
 from .branches import BranchRow
 from .questions import KeptQuestion, decoded
@@ -25,7 +27,7 @@ def questions_of(rows: Sequence[Row]) -> list[Listed]:
         whole = tuple(map(crc32, bodies, pauses)) == checksums
         if whole:
             return decoded(bodies)
-    except TypeError:  # one is no bytes, or is not there
+    except (TypeError, DecodeError):  # one is no bytes, is not there, or tells no question
         pass
     raise damaged("one of its open questions")
 
