@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .errors import GraphConfigError
 from .flow import build
@@ -23,9 +23,11 @@ from .runtime.driver import drive
 from .runtime.loading import typed_state
 from .runtime.result import GraphResult, StateSnapshot
 from .runtime.run import Call
-from .runtime.stream import Sink, StreamEvent, read_modes
 from .stores.base import StateStore
 from .threads import Threads, ask
+
+if TYPE_CHECKING:
+    from .runtime.stream import StreamEvent
 
 S = TypeVar("S")
 
@@ -165,6 +167,8 @@ class Graph(Threads, Generic[S]):
         that is slow, and stops when the stream is closed; it can then be continued. Raises ValueError for an unknown mode,
         and as `ainvoke` does.
         """
+        from .runtime.stream import Sink, read_modes
+
         sink = Sink(read_modes(stream_mode))
         call = self._call(initial_state, thread_id, branch_id, resume, state_store, context)
         sink.attach()
@@ -194,6 +198,8 @@ class Graph(Threads, Generic[S]):
         """`astream` for code without an event loop. The events of a lone plain node come when it has returned, since it
         runs in the calling thread."""
         refuse_in_loop("stream")
+        from .runtime.stream import Sink, read_modes
+
         sink = Sink(read_modes(stream_mode))
         call = self._call(initial_state, thread_id, branch_id, resume, state_store, context)
         return _events(step_by_hand(partial(drive, call, BlockingDoor(), sink), sink))

@@ -1,25 +1,25 @@
 """What can be asked of stored threads: the methods that a graph and a store share.
 
-Each asks `people` in a thread of ours, so that a store's disk never blocks the caller's event loop.
+Each asks `people` in a thread of ours, so that a store's disk never blocks the caller's event loop. What most programs never
+ask is loaded when it is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .model.event import History
 from .model.interrupt import Interrupt
 from .model.json import JsonObject
-from .model.page import Page
-from .model.records import AnswerRecord, BranchRecord, ThreadRecord
 from .model.status import Status
-from .people import audit as decisions
-from .people import branches, inbox, listing, upkeep
-from .people import history as past
 from .runtime.pool import STORES
 from .stores.base import StateStore
+
+if TYPE_CHECKING:
+    from .model.event import History
+    from .model.page import Page
+    from .model.records import AnswerRecord, BranchRecord, ThreadRecord
 
 T = TypeVar("T")
 
@@ -38,6 +38,8 @@ class Threads:
 
     async def exists(self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None) -> bool:
         """Whether the store has the branch."""
+        from .people import history as past
+
         store = self._store_for(state_store)
         return await ask(store, lambda: past.exists(store, thread_id, branch_id))
 
@@ -45,6 +47,8 @@ class Threads:
         self, thread_id: str, *, branch_id: str = "main", state_store: StateStore | None = None
     ) -> History:
         """Every event of the branch, oldest first."""
+        from .people import history as past
+
         store = self._store_for(state_store)
         return await ask(store, lambda: past.history(store, thread_id, branch_id))
 
@@ -61,6 +65,8 @@ class Threads:
         of the graph that was at work inside a task then. Raises UnknownEventError for an unknown or pruned event, and for
         a path where no graph was.
         """
+        from .people import history as past
+
         store = self._store_for(state_store)
         return await ask(store, lambda: past.load(store, thread_id, branch_id, at))
 
@@ -81,6 +87,8 @@ class Threads:
         `graph` and `assignee` keep those of one graph or person, `older_than` those asked longer ago. `limit` is 1 to
         1,000; pass the page's `next` as `after` for the following one. An unknown thread has no questions.
         """
+        from .people import inbox
+
         store = self._store_for(state_store)
 
         def query() -> Page[Interrupt]:
@@ -114,6 +122,8 @@ class Threads:
         question it meets belongs to another pause; `by` and `note` are kept with it. Raises ResumeError for a key that is
         not open or a thread that waits for nothing, ThreadBusyError while a run works on it.
         """
+        from .people import inbox
+
         store = self._store_for(state_store)
 
         def query() -> tuple[str, ...]:
@@ -123,6 +133,8 @@ class Threads:
 
     async def branches(self, thread_id: str, *, state_store: StateStore | None = None) -> list[BranchRecord]:
         """The branches of a thread, oldest first."""
+        from .people import branches
+
         store = self._store_for(state_store)
         return await ask(store, lambda: branches.branches(store, thread_id))
 
@@ -141,6 +153,8 @@ class Threads:
         takes new input as well. Without a `name` it is `fork-1`, `fork-2` and so on. Raises UnknownEventError for an
         unknown or pruned event, GraphConfigError for a name that is taken.
         """
+        from .people import branches
+
         store = self._store_for(state_store)
         return await ask(store, lambda: branches.fork(store, thread_id, branch_id, from_=from_, name=name))
 
@@ -155,6 +169,8 @@ class Threads:
     ) -> Page[ThreadRecord]:
         """A page of threads, newest first, each with the status of its `"main"` branch: `running`, `unfinished` (cut off),
         `interrupted`, `ready`, `failed`, `completed` or `cancelled`. `limit` is 1 to 1,000."""
+        from .people import listing
+
         store = self._store_for(state_store)
         return await ask(store, lambda: listing.threads(store, graph=graph, status=status, limit=limit, after=after))
 
@@ -168,6 +184,8 @@ class Threads:
     ) -> Page[AnswerRecord]:
         """A page of decisions over all threads, or of one, oldest first: what was answered, by whom, why, when and from
         where. It outlives `prune`. `limit` is 1 to 1,000. An unknown thread has no decisions."""
+        from .people import audit as decisions
+
         store = self._store_for(state_store)
         return await ask(store, lambda: decisions.audit(store, thread_id, limit=limit, after=after))
 
@@ -181,11 +199,15 @@ class Threads:
     ) -> None:
         """End a thread where it stands: its questions close, and a run that works on it stops at its next write with
         ThreadCancelledError. A new input starts another turn. Raises ResumeError for one that is over already."""
+        from .people import upkeep
+
         store = self._store_for(state_store)
         await ask(store, lambda: upkeep.cancel(store, thread_id, branch_id, reason=reason))
 
     async def delete(self, thread_id: str, *, state_store: StateStore | None = None) -> None:
         """Drop a thread with all its branches and their audit. Raises ThreadBusyError while a run works on one of them."""
+        from .people import upkeep
+
         store = self._store_for(state_store)
         await ask(store, lambda: upkeep.delete(store, thread_id))
 
@@ -194,5 +216,7 @@ class Threads:
     ) -> None:
         """Free what is older than the newest `keep` supersteps of a branch. Where it stands, its questions, its forks and
         the audit stay; asking for a pruned event raises UnknownEventError."""
+        from .people import upkeep
+
         store = self._store_for(state_store)
         await ask(store, lambda: upkeep.prune(store, thread_id, branch_id, keep=keep))

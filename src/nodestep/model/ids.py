@@ -11,7 +11,6 @@ import re
 
 NAME = re.compile(r"[A-Za-z0-9_. -]+")
 QUESTION_ID = re.compile(r"[A-Za-z0-9_.-]{1,256}")
-_ESCAPED = re.compile(rb"[^A-Za-z0-9_-]")
 RESERVED = frozenset({"__start__", "__end__"})
 START = "__start__"
 END = "__end__"
@@ -62,8 +61,8 @@ def encoded_call_id(call_id: str, number: int = 1) -> str:
     """A tool call's id as part of a key: every byte of its UTF-8 that is no ASCII letter, digit, `_` or `-` as `.` and two
     hexadecimal digits. No two texts become the same one. The n-th thing of one call id gets `..n`, which no text becomes.
     """
-    encoded = _ESCAPED.sub(lambda byte: b".%02x" % byte[0][0], call_id.encode("utf-8", "surrogatepass")).decode()
-    return encoded if number == 1 else f"{encoded}..{number}"
+    encoded = re.sub(rb"[^A-Za-z0-9_-]", lambda byte: b".%02x" % byte[0][0], call_id.encode("utf-8", "surrogatepass"))
+    return encoded.decode() if number == 1 else f"{encoded.decode()}..{number}"
 
 
 def approval_id(call_id: str, number: int = 1) -> str:

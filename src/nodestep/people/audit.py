@@ -1,36 +1,17 @@
-"""The decisions that a store keeps: what it keeps of answers, pages of them, and who was first to answer."""
+"""The decisions that a store keeps: pages of them, and who was first to answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from ..model.event import Answered, Expired, Fact, instant
+from ..model.event import instant
 from ..model.limits import check_id
 from ..model.page import Page
-from ..model.position import Position
 from ..model.records import AnswerRecord
-from ..stores.base import Audited, AuditRow, StateStore
+from ..stores.base import Audited, StateStore
 from .listing import check_limit, number_cursor
 
 PAGE = 1000
-NO_DEFAULT = "There was no default."
-"""The note of an expiry that gave no answer; its value stands for nothing then."""
-
-
-def audits_of(position: Position, facts: Iterable[Fact]) -> tuple[AuditRow, ...]:
-    """What the audit keeps of questions that close; `position` is the one before them."""
-    rows: list[AuditRow] = []
-    for fact in facts:
-        if isinstance(fact, Answered):
-            for key, value in fact.answers.items():
-                rows.append(AuditRow(key, value, fact.source, fact.by, fact.note, position.listed[key].pause))
-        elif isinstance(fact, Expired):
-            asked = position.open_questions()
-            for key in fact.keys:
-                question, pause = asked[key].question, position.listed[key].pause
-                note = None if question.has_default else NO_DEFAULT
-                rows.append(AuditRow(key, question.default, "expiry", note=note, pause=pause))
-    return tuple(rows)
 
 
 def audit(

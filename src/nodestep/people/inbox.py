@@ -16,10 +16,10 @@ from ..model.interrupt import Interrupt, check_by_and_note, check_pause
 from ..model.limits import MAX_INT
 from ..model.page import Page
 from ..stores.base import Head, Listed, Refused, StateStore, Unchanged, Write
-from .audit import audits_of, who_was_first
+from .audit import who_was_first
 from .listing import check_limit
 from .reading import load_branch, standing
-from .rows import interrupt_of
+from .rows import audits_of, interrupt_of
 
 TRIES = 3
 

@@ -7,7 +7,6 @@ import re
 from msgspec import Struct
 
 from ..engine.replay import Checkpoint, record_from_bytes, snapshot_from_bytes
-from ..engine.tell import tell
 from ..errors import UnknownEventError, UnknownThreadError
 from ..model.event import HistoryEvent
 from ..model.limits import check_id
@@ -90,6 +89,8 @@ def _parts(store: StateStore, thread_id: str, branch_id: str, record: Record) ->
 
 def tell_record(record: Record, checkpoint: Checkpoint, thread_id: str, branch_id: str) -> list[HistoryEvent]:
     """The events of one record, taking the checkpoint before it along."""
+    from ..engine.tell import tell
+
     return tell(
         record_from_bytes(record.body),
         checkpoint,

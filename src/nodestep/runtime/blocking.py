@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..errors import GraphConfigError
 from ..stores.base import Receipt, Refused, StateStore, Write
@@ -18,7 +18,9 @@ from . import lazy_asyncio as asyncio
 from .committer import Ticket, committer_of
 from .log import Entry, RunLog
 from .pool import STORES
-from .stream import Sink, StreamEvent
+
+if TYPE_CHECKING:
+    from .stream import Sink, StreamEvent
 
 T = TypeVar("T")
 
@@ -168,9 +170,9 @@ def step_by_hand(
                 raise
             answer, error = None, None
             try:
-                if isinstance(request, Sink):
+                if sink is not None and request is sink:
                     if not closing:
-                        yield from _take(request)
+                        yield from _take(sink)
                     continue
                 if runner is None or clock is None:
                     runner = asyncio.Runner()

@@ -34,13 +34,13 @@ from ..model.memory import NO_MEMORY, MemoryChange
 from ..model.node import NodeSpec
 from ..model.outcome import NOTHING, StoredQuestion
 from ..model.position import Task, Work
-from ..model.subgraph import InnerGraph
 from . import lazy_asyncio as asyncio
 from .memory import WorkingMemory
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ..model.subgraph import InnerGraph
     from .frame import FrameRun
 
 P = ParamSpec("P")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LeaseLostError, ThreadCancelledError
 from .around import hooked
@@ -20,7 +20,9 @@ from .questions import open_interrupts
 from .result import GraphResult
 from .run import Call, Run
 from .steps import failure_of, supersteps
-from .stream import FinalEventData, InterruptEventData, Sink
+
+if TYPE_CHECKING:
+    from .stream import Sink
 
 
 async def drive(call: Call, door: Door, sink: Sink | None = None) -> GraphResult[Any]:
@@ -78,6 +80,8 @@ def _interrupted(run: Run) -> GraphResult[Any]:
     """The result shows the state before the paused superstep."""
     at, interrupts = run.root, open_interrupts(run)
     if run.sink is not None:
+        from .stream import InterruptEventData
+
         shown = {key: replace(found, payload=copy.deepcopy(found.payload)) for key, found in interrupts.items()}
         at.emit("interrupt", InterruptEventData(at.schema.data(at.values), run.thread_id, shown))
     return GraphResult(
@@ -95,6 +99,8 @@ def _interrupted(run: Run) -> GraphResult[Any]:
 def _completed(run: Run) -> GraphResult[Any]:
     at = run.root
     if run.sink is not None:
+        from .stream import FinalEventData
+
         at.emit("final", FinalEventData(at.schema.data(at.values), run.thread_id))
     return GraphResult(
         status="completed",

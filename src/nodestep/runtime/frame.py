@@ -18,7 +18,6 @@ from ..model.schema import StateSchema
 from ..stores.base import AuditRow
 from . import lazy_asyncio as asyncio
 from .pool import PoolCall
-from .stream import StreamEvent
 
 if TYPE_CHECKING:
     from .blocking import Door
@@ -105,8 +104,7 @@ class FrameRun:
         """Send an event; `data` must be a copy."""
         run = self.run
         if run.sink is not None:
-            event = StreamEvent(mode, data, node, self.run_id, run.checkpoint_id, self.step, task_id, self.path)
-            run.sink.put(event)
+            run.sink.put(mode, data, node, self.run_id, run.checkpoint_id, self.step, task_id, self.path)
 
     def emit_custom(self, scope: TaskScope, data: Any) -> None:
         """What `ctx.emit` sends."""

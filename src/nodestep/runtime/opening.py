@@ -15,9 +15,8 @@ from ..errors import ThreadBusyError
 from ..model.event import Answered, Continued, Expired, Fact, Started
 from ..model.limits import check_size
 from ..model.position import ROOT, Frame
-from ..people.audit import audits_of
-from ..people.inbox import told_who_was_first
 from ..people.reading import replayed, standing
+from ..people.rows import audits_of
 from ..stores.base import AuditRow, Guard, New, Receipt, Status, Unchanged, Write
 from ..stores.base import Stored as StoredBranch
 from .loading import dropped_fields, new_fields, typed_state, typed_states
@@ -85,6 +84,8 @@ def _next(run: Run, stored: StoredBranch) -> _Claim:
             run.thread_id, standing(head), checkpoint.position, run.store.now_ms(), has_input, call.resume
         )
     except NotOpen as error:
+        from ..people.inbox import told_who_was_first
+
         keys = None if call.resume is None or call.resume.answers is None else tuple(call.resume.answers)
         raise told_who_was_first(error, run.store, head, keys) from None
     going_on = isinstance(admission, GoOn)

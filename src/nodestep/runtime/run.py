@@ -22,11 +22,11 @@ from ..stores.base import AuditRow, QuestionRow, Receipt, StateStore, Status
 from . import lazy_asyncio as asyncio
 from .frame import FrameRun
 from .log import Entry, RunLog
-from .stream import Sink
 
 if TYPE_CHECKING:
     from .blocking import Door
     from .context import Raised
+    from .stream import Sink
 
 
 class Call(Struct, frozen=True):

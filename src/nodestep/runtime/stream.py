@@ -75,9 +75,19 @@ class Sink:
         self._arrived = asyncio.Event()
         self._hungry = asyncio.Event()
 
-    def put(self, event: StreamEvent) -> None:
+    def put(
+        self,
+        mode: str,
+        data: Any,
+        node: str | None,
+        run_id: str,
+        checkpoint_id: str | None,
+        step: int,
+        task_id: str | None,
+        path: str,
+    ) -> None:
         """Add an event, and wake a consumer that waits in an event loop."""
-        self.events.append(event)
+        self.events.append(StreamEvent(mode, data, node, run_id, checkpoint_id, step, task_id, path))
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._arrived.set)
 

@@ -23,7 +23,7 @@ class Clock(Protocol):
 def _namespace_offset_ns() -> int:
     """How far the time namespace of this process (Linux) shifts its monotonic clock against the host's."""
     try:
-        with open("/proc/self/timens_offsets", encoding="ascii") as offsets:
+        with open("/proc/self/timens_offsets", encoding="utf-8") as offsets:
             for line in offsets:
                 name, seconds, nanoseconds = line.split()
                 if name == "monotonic":

@@ -89,7 +89,7 @@ def _stat(process: str) -> _Stat | None:
 
 def _boot_id() -> str | None:
     try:
-        return (_PROC / "sys/kernel/random/boot_id").read_text("ascii").strip() or None
+        return (_PROC / "sys/kernel/random/boot_id").read_text("utf-8").strip() or None
     except (OSError, ValueError):
         return None
 
