@@ -151,7 +151,10 @@ PROTECTIONS: dict[str, Protection] = {
     ),
     "swallowed pause": Protection(
         "the return value of a node that caught its pause is not used",
-        (Patch("nodestep.runtime.task:check_not_swallowed", does_nothing),),
+        (
+            Patch("nodestep.runtime.task:check_not_swallowed", does_nothing),
+            Patch("nodestep.runtime.attempts:check_not_swallowed", does_nothing),
+        ),
         ("tests/interrupts/test_swallowed.py",),
     ),
     "raising hook": Protection(

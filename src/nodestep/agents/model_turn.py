@@ -15,7 +15,7 @@ from ..model.canonical import fingerprint
 from ..model.json import JsonObject
 from ..model.limits import to_json
 from ..runtime.context import TaskScope
-from ..runtime.task import check_not_swallowed
+from ..runtime.ends import check_not_swallowed
 from .history import checked
 
 T = TypeVar("T", ChatRequest, ChatResponse)

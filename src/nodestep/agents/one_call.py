@@ -19,8 +19,9 @@ from ..hooks.contexts import Replacement
 from ..model.json import Json, JsonObject
 from ..model.limits import own_json
 from ..model.node import Command
+from ..runtime.attempts import tried
 from ..runtime.calls import CallScope, ToolHook
-from ..runtime.task import check_not_swallowed, tried
+from ..runtime.ends import check_not_swallowed
 from .approving import Cleared, Ready
 from .arguments import ArgumentsError, Checked
 from .calling import NOT_OF_TOOLS, check_arguments, error_text, result_text, run_tool

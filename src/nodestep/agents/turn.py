@@ -15,8 +15,9 @@ from ..model.limits import MAX_ID_CHARS
 from ..model.position import Task
 from ..runtime.calls import CallScope, ended, open_calls, still_waiting
 from ..runtime.context import TaskScope
+from ..runtime.ends import TaskEnd
 from ..runtime.frame import outwards
-from ..runtime.task import TaskEnd, guarded
+from ..runtime.task import guarded
 from .approving import WAITING, Approvals, Cleared, Ready, Waiting
 from .counting import count_calls
 from .one_call import OneCall, Refused, ToolErrors

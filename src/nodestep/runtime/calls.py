@@ -21,9 +21,10 @@ from ..model.outcome import Asked, Done
 from ..model.position import CALLS, Task
 from . import lazy_asyncio as asyncio
 from .context import TaskScope, nested
+from .ends import TaskEnd, check_not_swallowed
 from .frame import FrameRun
 from .memory import WorkingMemory
-from .task import TaskEnd, check_not_swallowed, guarded
+from .task import guarded
 
 T = TypeVar("T")
 

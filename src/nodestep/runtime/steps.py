@@ -20,12 +20,12 @@ from ..model.position import Conflict, Frame, Task
 from ..model.schema import Update
 from ..stores.base import Receipt, Status
 from . import lazy_asyncio as asyncio
+from .ends import TaskEnd, plain_text
 from .frame import FrameRun
 from .log import Entry
 from .questions import question_rows
 from .routing import chooser
 from .superstep import run_tasks
-from .task import TaskEnd, plain_text
 from .together import Ends
 
 

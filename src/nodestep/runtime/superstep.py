@@ -13,8 +13,10 @@ from ..engine.plan import runnable
 from ..errors import GraphTimeoutError
 from . import lazy_asyncio as asyncio
 from .context import TaskScope
+from .ends import TaskEnd
 from .frame import FrameRun
-from .task import Place, TaskEnd, perform, perform_here, scope_of
+from .node_call import Place
+from .task import perform, perform_here, scope_of
 from .together import Ends, run_together
 
 T = TypeVar("T")

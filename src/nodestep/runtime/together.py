@@ -16,9 +16,11 @@ from ..model.outcome import Failed
 from ..model.position import Task
 from . import lazy_asyncio as asyncio
 from .context import TaskScope
+from .ends import TaskEnd
 from .frame import FrameRun
+from .node_call import Place
 from .pool import NODES, Crew
-from .task import Place, TaskEnd, perform, perform_here, scope_of
+from .task import perform, perform_here, scope_of
 
 Ends: TypeAlias = dict[str, TaskEnd]
 """How the tasks of a superstep ended in this run, by task id. Those recorded earlier are left out."""
