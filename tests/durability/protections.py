@@ -9,6 +9,7 @@ runs the tests of each with it and without it, prints a table, and fails where a
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
@@ -315,8 +316,18 @@ def _pytest(tests: Sequence[str], *options: str) -> str:
     return done.stdout + ("OK" if done.returncode == 0 else "RED")
 
 
-def main(names: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Print a line for each; 1 where a protection is not noticed."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/protections",
+        description="Switches each protection off once, and shows the tests that notice.",
+        epilog=f"The protections: {', '.join(PROTECTIONS)}.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a protection; all of them without a name")
+    names: list[str] = parser.parse_args(arguments).names
+    unknown = [name for name in names if name not in PROTECTIONS]
+    if unknown:
+        parser.error(f"there is no protection {', '.join(map(repr, unknown))}")
     with ThreadPoolExecutor(WORKERS) as pool:
         rows = []
         for row in pool.map(run, names or list(PROTECTIONS)):
