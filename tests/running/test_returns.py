@@ -141,3 +141,15 @@ def test_a_coroutine_that_nobody_awaited_is_told_as_one(asynchronous):
     graph = of(START >> does("a", in_the_loop if asynchronous else plain) >> END)
     with pytest.raises(GraphExecutionError, match=r"Node 'a' returned a coroutine.*async def"):
         graph.invoke({})
+
+
+def test_fields_of_a_dict_state_may_be_swapped_in_place():
+    @node
+    def swap(state: dict) -> dict:
+        first, second = state.pop("first"), state.pop("second")
+        state["second"], state["first"] = first, second
+        return state
+
+    graph = Graph(dict).flow(START >> swap >> END)
+
+    assert graph.invoke({"first": 1, "second": 2}).state == {"first": 2, "second": 1}

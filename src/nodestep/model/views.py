@@ -73,9 +73,7 @@ class Views(Generic[S]):
     def is_untouched(self, view: S, values: Mapping[str, Any]) -> bool:
         """Whether a view of these values holds the very same ones, so that nothing can have been changed in place."""
         held: dict[str, Any] = view if self._model is None else held_by(view)  # type: ignore[assignment]
-        return (
-            len(held) == len(values) and all(map(is_, held.values(), values.values())) and held.keys() == values.keys()
-        )
+        return len(held) == len(values) and all(map(is_, held.values(), values.values())) and list(held) == list(values)
 
     def changes(self, view: S, values: Mapping[str, Any]) -> dict[str, Any]:
         """What was changed in place on a view of these values, by field. Fields that were never read are not compared."""
