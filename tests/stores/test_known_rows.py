@@ -78,6 +78,17 @@ def test_a_branch_that_was_taken_over_is_not_paused_by_its_old_owner(path: Path,
         assert seen(other).questions == ()
 
 
+def test_an_old_owner_that_asks_what_the_new_one_asks_already_is_refused(path: Path, clock: StillClock):
+    with two_stores(path, clock) as (store, other):
+        held = go_on(store, begin(store))
+        clock.forward(31_000)
+        taken = done(other, write(unchanged(known(other))))
+        done(other, write(holding(taken), Status.INTERRUPTED, opens=(question(),)))
+        asked = seen(other).questions
+        refused(store, write(holding(held), Status.INTERRUPTED, opens=(question(),)))
+        assert seen(other).questions == asked != ()
+
+
 def test_a_record_that_another_appended_under_the_same_lease_is_kept(path: Path, clock: StillClock):
     with two_stores(path, clock) as (store, other):
         held = begin(store, record=b"1")

@@ -169,7 +169,7 @@ class Writer:
             for key in (*write.closes, *(question.key for question in questions)):
                 closed += self._change(self._queries.close_question, (branch.no, key))
         for question in questions:
-            self._run(self._queries.open_question, question_columns(branch, question))
+            self._expect_change(self._queries.open_question, question_columns(branch, question), branch)
         return branch.open_questions - closed + len(questions)
 
     def _moved(self, prepared: Prepared, branch: BranchRow, open_questions: int) -> BranchRow:

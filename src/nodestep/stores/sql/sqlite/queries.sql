@@ -87,8 +87,10 @@ INSERT INTO answers (number, branch_no, at_ms, key, source, given_by, note, paus
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: open_question
+-- Changes no row where there is such a question.
 INSERT INTO questions (branch_no, key, pause, branch_id, graph, assignee, expires_at_ms, asked_at_ms, checksum, body)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+ON CONFLICT DO NOTHING;
 
 -- name: close_question
 DELETE FROM questions WHERE branch_no = ?1 AND key = ?2;
