@@ -75,7 +75,7 @@ class SqlStateStore:
         self._lease_s = lease_s
         self._clock = clock
         self._begin()
-        self._id = database.read(self._read_counters).store_id
+        self._id = self._look(self._read_counters).store_id
 
     def _begin(self) -> None:
         """Start with locks and an identity of this process's own."""
