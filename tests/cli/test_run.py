@@ -149,6 +149,12 @@ def test_a_kept_run_needs_a_thread(nodestep, tmp_path):
     assert not (tmp_path / "a.db").exists()
 
 
+def test_a_thread_that_no_store_keeps_is_refused(nodestep):
+    ended = nodestep("run", KINDS, "--thread", "t", "--input", "{}")
+    assert (ended.code, ended.out, "--store FILE" in ended.told) == (2, "", True)
+    assert "step 0" not in ended.told
+
+
 def test_a_run_without_a_store_cannot_be_continued(nodestep):
     ended = nodestep("run", KINDS, "--thread", "t")
     assert (ended.code, "has no store" in ended.told) == (2, True)

@@ -81,6 +81,10 @@ def run(
             graph = load_graph(target)
         if store and not thread:
             raise Refusal(f"A run that is kept needs a name: give --thread ID. (--store or {VARIABLE} names a store.)")
+        if thread and not store and given is not None and graph.state_store is None:
+            raise Refusal(
+                "--thread names a run that is kept, and there is no store: give --store FILE, or leave --thread out."
+            )
         opened = held.enter_context(_store(store, graph, thread, branch, given)) if store else None
         runner = Runner(screen, graph, opened, thread, branch, shared)
         again = _Again(target, store, branch, _shown_context(context))
