@@ -201,7 +201,7 @@ def test_at_a_terminal_the_whole_answer_is_shown_before_it_is_recorded(nodestep,
         seat.sees('error: approved is yes or no, not "maybe".')
         seat.sees("approved (yes or no, needed): ")
         seat.types("y")
-        seat.sees("amount (")
+        seat.sees("amount (number, at least 0, else 80.0): ")
         seat.types("")
         seat.sees("reason (")
         seat.types("late")
@@ -225,7 +225,7 @@ def test_at_a_terminal_the_whole_answer_is_shown_before_it_is_recorded(nodestep,
 def test_leaving_a_form_records_nothing(nodestep, tmp_path):
     nodestep("run", TYPED, "--store", "a.db", "--thread", "t", "--input", '{"type": "decision"}')
     with terminal(*ANSWER, folder=tmp_path) as seat:
-        seat.sees("approved (")
+        seat.sees("approved (yes or no, needed): ")
         seat.types("y")
         seat.sees("amount (")
         seat.presses(b"\x04")

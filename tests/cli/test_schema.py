@@ -19,6 +19,7 @@ WORDS = (
     *("type", "$ref", "const", "enum", "anyOf", "oneOf", "allOf", "items", "prefixItems", "properties", "required"),
     *("additionalProperties", "pattern", "format", "minimum", "maxLength", "title", "description", "default", "not"),
 )
+CARD = {"type": "object", "properties": {"number": {"type": "string"}}}
 TYPES = st.sampled_from(["boolean", "integer", "number", "string", "null", "array", "object", "nowhere"])
 SCHEMAS = st.recursive(
     st.one_of(st.booleans(), st.fixed_dictionaries({"type": TYPES}), SCALARS),
@@ -61,13 +62,23 @@ def test_a_schema_is_told_in_words(schema, kind, words):
     assert read.words(schema) == words
 
 
+def test_a_whole_answer_is_told_with_what_its_fields_take():
+    fields = {"verdict": {"enum": ["go", "wait"]}, "why": {"type": "string"}, "to": {"title": "Card", **CARD}, "n": {}}
+    read = Schema({"type": "object", "properties": fields})
+    assert (
+        read.whole_words(read.root)
+        == "object with verdict (go or wait), why, to (Card) and n (text, or JSON behind -j)"
+    )
+    assert read.words(read.root) == "object with verdict, why, to and n"
+
+
 @given(
     st.dictionaries(st.sampled_from([*WORDS, "$defs"]), st.one_of(SCHEMAS, st.lists(SCHEMAS, max_size=3)), max_size=5)
 )
 def test_the_words_are_safe_and_short_whatever_the_schema(schema):
-    words = Schema(schema).words(schema)
-    assert shown_drawing(words) == [words]
-    assert len(words) < 4000
+    for words in (Schema(schema).words(schema), Schema(schema).whole_words(schema)):
+        assert shown_drawing(words) == [words]
+        assert len(words) < 4000
 
 
 @given(

@@ -70,7 +70,7 @@ def test_a_value_is_what_the_question_takes(nodestep, asked, tmp_path, kind, giv
         ("text", ["too long"], ["maxLength = 5"]),
         ("list", ["1, 2"], ["no JSON"]),
         ("list", ['[1, "a"]'], ["[1]", "type = 'integer'"]),
-        ("decision", ["yes"], ["no JSON", "It takes object with approved"]),
+        ("decision", ["yes"], ["no JSON", "It takes object with approved (yes or no), "]),
         ("decision", ["{}"], ["required = ['approved']"]),
         ("decision", ['{"approved": true, "amount": -1}'], ["['amount']", "minimum = 0"]),
     ],
@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_refused_with_its_rule(nodestep, asked, kind, given
         ("maybe", "takes yes or no, or null"),
         ("decimal", "takes number or text"),
         ("list", "takes list of whole number"),
-        ("decision", "takes object with approved, amount and reason"),
+        ("decision", "takes object with approved (yes or no), amount (number, at least 0) and reason (text, or null)"),
     ],
 )
 def test_a_question_tells_what_it_takes(nodestep, asked, kind, told):

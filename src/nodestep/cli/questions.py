@@ -85,7 +85,7 @@ def show_question(
     if question.answer_schema is not None:
         from .schema import Schema
 
-        screen.say("    takes ", Schema(question.answer_schema).words(question.answer_schema))
+        screen.say("    takes ", Schema(question.answer_schema).whole_words(question.answer_schema))
     if rejected is not None:
         screen.say("    ", ("the answer before was rejected", "bold red"), f": {shown(rejected)}")
 

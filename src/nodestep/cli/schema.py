@@ -18,6 +18,8 @@ MAX_REFERENCES: Final = 20
 """Of references and choices inside choices, so many are followed before a schema counts as too tangled."""
 SHOWN_CHOICES: Final = 6
 RULE_CHARACTERS: Final = 60
+WITH_FIELDS: Final = 4
+"""The depth of words at which an object's fields are told with what they take, and not by name alone."""
 
 _DESCRIBES: Final = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
 
@@ -172,12 +174,16 @@ class Schema:
         """What is asked for, in a few safe words: `yes or no`, `number, at least 0`, `object with street, zip`. Without
         `null` the choice of null is not told."""
         shape = self.shape(schema)
-        return self._words(shape if null else replace(shape, nullable=False), 3)
+        return self._words(shape if null else replace(shape, nullable=False), WITH_FIELDS - 1)
+
+    def whole_words(self, schema: Json) -> str:
+        """The same for a whole answer: of an object, what its fields take as well, where that is more than text."""
+        return self._words(self.shape(schema), WITH_FIELDS)
 
     def _words(self, shape: Shape, depth: int) -> str:
         match shape.kind:
             case Kind.OBJECT:
-                told = f"object with {_some([name(field.key) for field in self.fields(shape.schema)])}"
+                told = f"object with {_some([self._field(field, depth) for field in self.fields(shape.schema)])}"
             case Kind.LIST:
                 told = f"list of {self._inner(shape.schema.get('items', True), depth)}"
             case Kind.ROW:
@@ -196,6 +202,10 @@ class Schema:
                 told = _NAMES[kind]
         rules = ", ".join(_rules(shape.schema))
         return f"{told}{', ' if rules else ''}{rules}{', or null' if shape.nullable else ''}"
+
+    def _field(self, field: Field, depth: int) -> str:
+        words = self._inner(field.schema, depth) if depth == WITH_FIELDS else _NAMES[Kind.TEXT]
+        return name(field.key) if words == _NAMES[Kind.TEXT] else f"{name(field.key)} ({words})"
 
     def _inner(self, schema: Json, depth: int) -> str:
         if depth == 0:

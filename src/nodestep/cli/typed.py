@@ -83,7 +83,7 @@ def _value(schema: Schema, shape: Shape, text: str, what: str) -> Any:
     try:
         return parsed(bare, what)
     except Refusal as refusal:
-        raise Unreadable(f"{refusal} It takes {schema.words(shape.schema)}") from None
+        raise Unreadable(f"{refusal} It takes {schema.whole_words(shape.schema)}") from None
 
 
 def _yes_or_no(bare: str, what: str) -> bool:
