@@ -190,3 +190,9 @@ def test_a_terminal_of_few_characters_gets_the_rest_written_out(tmp_path):
     )
     assert ended.returncode == 0, ended.stderr
     assert r"\u2500\u2500>" in ended.stdout
+
+
+def test_a_command_that_takes_no_thread_gives_no_advice_about_one(nodestep):
+    ended = nodestep("draw", REFUND, "--thread", "t")
+    assert ended.code == 2
+    assert "The thread stands" not in ended.told

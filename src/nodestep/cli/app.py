@@ -112,6 +112,12 @@ def _check_utf8(arguments: Sequence[str]) -> None:
             raise typer.BadParameter(f"argument {number} is no valid UTF-8") from None
 
 
+def _takes_thread(error: Exception) -> bool:
+    """Whether a thread stands behind the command, without an option."""
+    context = getattr(error, "ctx", None)
+    return context is not None and any(parameter.name == "thread" for parameter in context.command.params)
+
+
 def _tell_usage(error: Exception, arguments: Sequence[str]) -> int:
     """A command line that cannot be read, told as every other error is."""
     message = "\n".join(shown_lines(error.format_message()))  # type: ignore[attr-defined]
@@ -123,7 +129,8 @@ def _tell_usage(error: Exception, arguments: Sequence[str]) -> int:
         sys.stderr.write(f"error: {message}\n  {name(command) if ' ' not in command else command} --help tells more.")
         hint = ""
         if "No such option: --thread" in message:
-            hint = f" The thread stands without an option there: {name(command) if ' ' not in command else command} ID."
+            own = f" The thread stands without an option there: {name(command) if ' ' not in command else command} ID."
+            hint = own if _takes_thread(error) else ""
         elif "No such option" in message:
             hint = " A value that begins with a dash comes after --."
         sys.stderr.write(f"{hint}\n")
