@@ -56,7 +56,8 @@ def valid_decision(answer: Json) -> ToolDecision:
         decision = ToolDecision.model_validate(answer)
     except ValidationError as error:
         wrong = sorted({str(found["loc"][0]) for found in error.errors(include_url=False) if found["loc"]})
-        raise NoDecision(f"wrong in it: {', '.join(wrong)}") from None
+        fields = ", ".join(ToolDecision.model_fields)
+        raise NoDecision(f"wrong in it: {', '.join(wrong)}; it takes {fields}") from None
     match decision.action, decision.arguments:
         case "edit", None:
             raise NoDecision("it is an edit without arguments")

@@ -7,7 +7,10 @@ from collections.abc import Collection, Mapping
 from ..errors import GraphConfigError, RunLimitExceededError
 from ..hooks import GraphMiddlewareContext, Middleware
 
-ADVICE = "None of the calls that went beyond it ran. A new input begins with a new budget; ToolLimitMiddleware sets it."
+ADVICE = (
+    "None of the calls that went beyond it ran. A new input begins with a new budget, which ToolLimitMiddleware sets, or "
+    "max_tool_calls= of an agent."
+)
 
 
 class ToolLimitMiddleware(Middleware):
