@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -135,6 +136,17 @@ def test_show_tells_what_the_graph_no_longer_has(nodestep):
     ended = nodestep("show", "r", "--store", "a.db", "--target", REFUND)
     assert ended.code == 0
     assert "Not in this graph:\n  legal  asks\n  security  asks\n" in ended.out
+
+
+def test_show_tells_why_the_state_does_not_fit_the_graph(nodestep, tmp_path):
+    nodestep(*RUN, "--input", "{}")
+    newer = Path(RELEASE).read_text().replace("(BaseState):", "(BaseState):\n    currency: str\n")
+    (tmp_path / "newer.py").write_text(newer)
+    ended = nodestep("show", "r", "--store", "a.db", "--target", "newer.py")
+    assert ended.code == 0
+    assert "The stored state does not fit this graph:\n  Release needs 'currency'" in ended.out
+    as_json = nodestep("show", "r", "--store", "a.db", "--target", "newer.py", "--json").json
+    assert as_json["misfit"].startswith("Release needs 'currency'")
 
 
 def test_show_tells_how_a_thread_goes_on(nodestep, four):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...engine.due import DueTask, due_tasks
+from ...errors import GraphChangedError
 from ...model.ids import frame_path
 from ...model.records import AnswerRecord, BranchRecord
 from ...model.status import Status
@@ -29,7 +30,7 @@ from ..questions import (
     show_question,
     show_state,
 )
-from ..safe_text import name, shown_drawing
+from ..safe_text import name, shown_drawing, shown_lines
 from ..screen import STYLE_OF_STATUS, Screen, output_of_users
 from ..shell import command
 from ..telling import telling
@@ -64,7 +65,7 @@ def show(
     """Show a thread as it stands.
 
     Its status, its state as stored, what its tasks wait for, its open questions, its branches, and who decided what lately.
-    With --target the graph is drawn, with the place where the thread stands.
+    With --target the graph is drawn, with the place where the thread stands, and what no longer fits it is told.
     """
     with telling(as_json=as_json, with_traceback=with_traceback) as screen, open_existing(store) as opened:
         look = look_at(opened, thread, branch)
@@ -150,6 +151,21 @@ def _draw(screen: Screen, look: Look, graph: Graph[Any]) -> None:
         screen.say("Not in this graph:")
         for due in gone[:SHOWN_TASKS]:
             screen.say(f"  {name(due.task.id)}  {due.wait.value}")
+    misfit = _misfit(graph, look)
+    if misfit is not None:
+        screen.say("The stored state does not fit this graph:")
+        for line in shown_lines(misfit):
+            screen.say(f"  {line}")
+
+
+def _misfit(graph: Graph[Any], look: Look) -> str | None:
+    """Why the graph could not read the stored state; `None` where it can."""
+    try:
+        with output_of_users():
+            graph.blueprint.schema.load(look.state)
+    except GraphChangedError as error:
+        return str(error)
+    return None
 
 
 def _tell_questions(screen: Screen, look: Look, place: Place, full: bool) -> None:
@@ -248,4 +264,5 @@ def _to_json(
         from ...flow.standing import standing_by_node
 
         told["standing"] = dict(standing_by_node(graph.blueprint, look.position, look.now_ms))
+        told["misfit"] = _misfit(graph, look)
     return told
