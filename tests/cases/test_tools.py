@@ -23,7 +23,15 @@ from nodestep import (
     tool_runner,
 )
 from nodestep.chat import AIMessage, ChatResponse, HumanMessage, ToolMessage
-from nodestep.middleware import InterruptRule, Replacement, ToolDecision, ToolInterrupt, ToolInterruptMiddleware, gt
+from nodestep.middleware import (
+    InterruptRule,
+    Replacement,
+    ToolDecision,
+    ToolInterrupt,
+    ToolInterruptMiddleware,
+    ToolLimitMiddleware,
+    gt,
+)
 from tests.agents.acting import OVER_100, Shop, Turn, acting, answer, call, start, told
 
 
@@ -190,6 +198,12 @@ def test_tl_14_a_rule_for_a_tool_that_does_not_exist_is_refused_where_the_agent_
     rules = ToolInterruptMiddleware(rules=[InterruptRule("refnud")])
     with pytest.raises(GraphConfigError, match=r"InterruptRule\('refnud'\) names no tool.*Did you mean 'refund'\?"):
         build_react_agent(ScriptedChat([]), tools=shop.tools, middleware=[rules])
+
+
+def test_a_limit_for_a_tool_that_does_not_exist_is_refused_where_the_agent_is_made(shop):
+    limits = ToolLimitMiddleware(per_tool={"refnud": 1})
+    with pytest.raises(GraphConfigError, match=r"per_tool=\{'refnud': ...\}\) names no tool.*Did you mean 'refund'\?"):
+        build_react_agent(ScriptedChat([]), tools=shop.tools, middleware=[limits])
 
 
 def test_tl_16_an_earlier_approval_is_not_used_for_a_later_call(store, shop):

@@ -1,4 +1,4 @@
-"""Which tools an agent can come to call, and rules that name none of them: a gate that would never close."""
+"""Which tools an agent can come to call, and rules and limits that name none of them: a gate that would never close."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import did_you_mean
 from ..hooks import Middleware
 from ..middleware.approvals import ToolInterruptMiddleware
+from ..middleware.limits import ToolLimitMiddleware
 from ..middleware.rules import EVERY_TOOL
 from ..model.blueprint import Blueprint
 from .agent_tool import AgentTool
@@ -16,15 +17,26 @@ from .tool import Tool
 
 
 def rule_problems(tools: Iterable[Tool[Any, Any]], middleware: Iterable[Middleware]) -> Iterator[str]:
-    """Tells rules for tools that neither the agent nor an agent inside it has."""
+    """Tells rules and limits for tools that neither the agent nor an agent inside it has."""
     known = sorted(_names(tools))
     for item in middleware:
-        for rule in item.rules if isinstance(item, ToolInterruptMiddleware) else ():
-            if rule.tool_name not in (EVERY_TOOL, *known):
-                yield (
-                    f"InterruptRule({rule.tool_name!r}) names no tool of it, so it would never ask. Tools: "
-                    f"{', '.join(known) or 'none'}.{did_you_mean(rule.tool_name, known)}"
-                )
+        for name, told in _named(item):
+            if name not in known:
+                yield f"{told} Tools: {', '.join(known) or 'none'}.{did_you_mean(name, known)}"
+
+
+def _named(item: Middleware) -> Iterator[tuple[str, str]]:
+    """The tools that a middleware names, each with what to say if there is none of that name."""
+    if isinstance(item, ToolInterruptMiddleware):
+        for rule in item.rules:
+            if rule.tool_name != EVERY_TOOL:
+                yield rule.tool_name, f"InterruptRule({rule.tool_name!r}) names no tool of it, so it would never ask."
+    if isinstance(item, ToolLimitMiddleware):
+        for name in item.per_tool:
+            yield (
+                name,
+                f"ToolLimitMiddleware(per_tool={{{name!r}: ...}}) names no tool of it, so it would limit nothing.",
+            )
 
 
 def _names(tools: Iterable[Tool[Any, Any]]) -> Iterator[str]:
