@@ -4,13 +4,15 @@ over."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from nodestep import StoreCorruptedError
 from nodestep.stores.base import AuditRow, Head, Holding, New, Refused, StateStore, Status
 from nodestep.stores.sqlite import SQLiteStateStore
+from nodestep.stores.sqlite_open import connect
 from tests.stores.test_sqlite_costs import steps_of
 from tests.stores.writing import (
     StillClock,
@@ -119,6 +121,17 @@ def test_numbers_are_given_once_by_stores_that_take_turns(path: Path, clock: Sti
         asked = [pause(each, thread=f"t{number}") for number, each in enumerate((store, other) * 4)]
         assert [receipt.no for receipt in asked] == list(range(1, 9))
         assert [receipt.pause for receipt in asked] == list(range(1, 9))
+
+
+@pytest.mark.parametrize("change", ["store_id = 'another'", "branch_no = 7", "pause = 7", "answer = 7", "checksum = 7"])
+def test_counters_that_were_damaged_since_they_were_known_number_nothing(path: Path, clock: StillClock, change: str):
+    with SQLiteStateStore(path, clock=clock) as store:
+        pause(store)
+        with closing(connect(str(path), busy_s=1)) as raw:
+            raw.execute(f"UPDATE counters SET {change}")
+        with pytest.raises(StoreCorruptedError):
+            begin(store, "next")
+        assert store.read("next", "main") is None
 
 
 def test_a_list_with_one_write_that_came_too_late_still_carries_out_the_others(path: Path, clock: StillClock):

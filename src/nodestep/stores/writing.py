@@ -207,4 +207,4 @@ class Writer:
     def _counted(self, before: Counters, branch: bool, pause: bool, answers: int) -> Counters | None:
         """The counters after one that counts on from `before`, unless they are others by now."""
         after = before.counted(branch, pause, answers)
-        return after if self._change(self._queries.write_counters, (*after[1:], *before[1:])) == 1 else None
+        return after if self._change(self._queries.write_counters, (*after[1:], *before)) == 1 else None

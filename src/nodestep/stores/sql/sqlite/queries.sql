@@ -78,9 +78,9 @@ INSERT INTO counters (one, store_id, branch_no, pause, answer, checksum) VALUES 
 SELECT store_id, branch_no, pause, answer, checksum FROM counters;
 
 -- name: write_counters
--- Changes no row where they are no more as they were found: branch_no, pause, answer, checksum.
+-- Changes no row where they are no more as they were found: store_id, branch_no, pause, answer, checksum.
 UPDATE counters SET branch_no = ?1, pause = ?2, answer = ?3, checksum = ?4
-WHERE branch_no = ?5 AND pause = ?6 AND answer = ?7 AND checksum = ?8;
+WHERE store_id = ?5 AND branch_no = ?6 AND pause = ?7 AND answer = ?8 AND checksum = ?9;
 
 -- name: add_answer
 INSERT INTO answers (number, branch_no, at_ms, key, source, given_by, note, pause, rejected, checksum, body)
