@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -123,6 +125,26 @@ def test_calls_that_follow_one_another_share_a_thread():
         return {await _waits_for(pool, threading.get_ident) for _ in range(50)}
 
     assert len(run(calls())) == 1
+
+
+def test_a_thread_that_lives_on_holds_nothing_of_its_first_function():
+    class Given:
+        """What a function is called with."""
+
+    pool = Pool("test", limit=1)
+
+    async def calls() -> weakref.ref[Given]:
+        given = Given()
+        await pool.run(id, given)
+        return weakref.ref(given)
+
+    async def then_another() -> Given | None:
+        first = await asyncio.create_task(calls())
+        await pool.run(int, "5")
+        gc.collect()
+        return first()
+
+    assert run(then_another()) is None
 
 
 def test_a_thread_that_is_idle_for_long_ends(monkeypatch):

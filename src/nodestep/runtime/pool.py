@@ -54,13 +54,14 @@ class Pool:
                 self._handed.put(job)
             elif self._threads < self._limit or getattr(self._here, "working", False):
                 name = f"{self._name}-{self._threads + 1}"
-                threading.Thread(target=self._work, args=(job,), name=name, daemon=True).start()
+                threading.Thread(target=self._work, args=([job],), name=name, daemon=True).start()
                 self._threads += 1
             else:
                 self._waiting.append(job)
 
-    def _work(self, job: Job | None) -> None:
+    def _work(self, first: list[Job]) -> None:
         self._here.working = True
+        job: Job | None = first.pop()  # a thread holds its arguments to its end, and what was done is to be let go
         while job is not None:
             tell = job()
             job = self._next()
