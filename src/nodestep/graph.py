@@ -345,8 +345,8 @@ class Graph(Threads, Generic[S]):
             thread_id = secrets.token_hex(16) if thread_id is None else thread_id
         elif not isinstance(thread_id, str) or not thread_id:
             raise GraphConfigError(
-                f"Graph {self.name!r} has a store, so a run needs a non-empty thread_id to be kept under, as in "
-                "invoke({...}, thread_id='order-17'). Nothing ran."
+                f"Graph {self.name!r} has a store, so a run needs a thread_id to be kept under: a text that is not "
+                "empty, as in invoke({...}, thread_id='order-17'). Nothing ran."
             )
         check_id("thread_id", thread_id)
         check_id("branch_id", branch_id)

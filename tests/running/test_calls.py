@@ -27,7 +27,7 @@ def test_with_a_store_a_thread_id_is_required_before_anything_runs(thread_id):
     store = Watched(InMemoryStateStore())
     graph = of(START >> says("a", ran) >> END, state_store=store)
 
-    with pytest.raises(GraphConfigError, match="non-empty thread_id"):
+    with pytest.raises(GraphConfigError, match="a text that is not empty, as in"):
         both(graph, {}, thread_id=thread_id)
 
     assert (ran, store.commits) == ([], [])
