@@ -117,15 +117,16 @@ def test_a_router_that_raises_after_start_leaves_no_thread(store):
     assert not run(graph.exists("t"))
 
 
+@pytest.mark.parametrize("error", [LookupError("not yet"), KeyboardInterrupt()], ids=["error", "interrupt"])
 @pytest.mark.parametrize("parallel", [False, True], ids=["one task", "two tasks"])
-def test_a_router_that_raises_leaves_its_tasks_recorded_and_alone_is_asked_again(store, parallel):
+def test_a_router_that_raises_leaves_its_tasks_recorded_and_alone_is_asked_again(store, parallel, error):
     ran: list[str] = []
     asked: list[int] = []
 
     def route(state: Log) -> bool:
         asked.append(state.n)
         if len(asked) == 1:
-            raise LookupError("not yet")
+            raise error
         return True
 
     @node
@@ -136,7 +137,7 @@ def test_a_router_that_raises_leaves_its_tasks_recorded_and_alone_is_asked_again
     first = [a, says("z", ran)] if parallel else [a]
     rest = ["z" >> END] if parallel else []
     graph = of(START >> first, a >> when(route, says("b", ran), otherwise=END), "b" >> END, *rest, state_store=store)
-    with pytest.raises(LookupError):
+    with pytest.raises(type(error)):
         graph.invoke({}, thread_id="t")
     assert run(graph.load("t")) == {"log": [], "n": 0}
 

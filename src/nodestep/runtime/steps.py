@@ -121,7 +121,7 @@ def _after_one(at: FrameRun, end: TaskEnd) -> _Merged:
     try:
         values, extra = merge(at.schema, at.values, at.frame, updates)
         frame = route(at.blueprint, at.frame, {end.task.id: outcome}, chooser(at, values))
-    except Exception as error:
+    except BaseException as error:
         at.note(end.task.id, outcome)
         _keep_conflict(at, error)
         raise
@@ -141,7 +141,7 @@ def _after_all(at: FrameRun, ends: Ends) -> _Merged:
     return _Merged(values, frame, extra, updates)
 
 
-def _keep_conflict(at: FrameRun, error: Exception) -> None:
+def _keep_conflict(at: FrameRun, error: BaseException) -> None:
     if isinstance(error, InvalidUpdateError) and at.parent is None:
         at.run.conflict = Conflict(error.field, error.nodes)
 
