@@ -100,7 +100,11 @@ class Field:
 
     def between(self, before: Any, after: Any) -> Any:
         """An update that makes of what the field holds, a plain value, another one."""
-        return Replace(after)
+        return self.instead(after)
+
+    def instead(self, value: Any) -> Any:
+        """An update that puts a value in the place of whatever the field holds."""
+        return Replace(value) if self.merges else value
 
     def finish(self, merged: Any) -> tuple[Any, Json] | None:
         """Check a merged value as a whole. Returns the value to keep and its JSON where the merge was a user's."""

@@ -261,7 +261,8 @@ class StateSchema(Generic[S]):
             field = self._declared.of(name)
             if name not in after or (name in before and field.same(before[name], after[name])):
                 continue
-            update[name] = field.between(plain(before[name]), after[name]) if name in before else Replace(after[name])
+            value = after[name]
+            update[name] = field.between(plain(before[name]), value) if name in before else field.instead(value)
         return update
 
     def result(self, values: Mapping[str, Any]) -> S:

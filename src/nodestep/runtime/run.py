@@ -101,11 +101,11 @@ class Run:
 
     def close_frames(self, path: str) -> None:
         """Forget a frame and those inside it, whose outer task is over; questions that stayed open are closed."""
-        if not self.holds_inner_frames:
-            return
-        self.frames = {inner: at for inner, at in self.frames.items() if not is_within(inner, path)}
-        self.stored = {inner: found for inner, found in self.stored.items() if not is_within(inner, path)}
-        self.close_questions([key for key in self.listed if is_within(split_key(key)[0], path)])
+        gone = [inner for inner in (*self.frames, *self.stored) if is_within(inner, path)]
+        if gone:
+            self.frames = {inner: at for inner, at in self.frames.items() if inner not in gone}
+            self.stored = {inner: found for inner, found in self.stored.items() if inner not in gone}
+            self.close_questions([key for key in self.listed if split_key(key)[0] in gone])
 
     def close_questions(self, gone: Collection[str]) -> None:
         """Close questions that nobody waits for any more, with the next commit."""
