@@ -16,6 +16,7 @@ from ..model.fields import CustomField
 from ..model.node import NodeSpec
 from ..model.schema import StateSchema
 from ..model.subgraph import Subgraph
+from ..runtime.nested import own_store
 
 
 class SubgraphNode(Node):
@@ -105,10 +106,7 @@ def _graph_problems(graph: Any) -> Iterator[str]:
             "of itself."
         )
     elif graph.state_store is not None:
-        yield (
-            f"graph {graph.name!r} has a store of its own, and a graph inside another is kept in the outer thread. Leave "
-            "state_store= out of the inner Graph(...)."
-        )
+        yield own_store(graph)
 
 
 def _state_problems(share: Any, state_in: Any, state_out: Any) -> Iterator[str]:

@@ -97,16 +97,21 @@ async def _called(scope: TaskScope, graph: InnerGraph[Any], input: Any, path: st
     return at if await _run(at) else None
 
 
+def own_store(graph: InnerGraph[Any]) -> str:
+    """What is wrong with a graph inside another that has a store."""
+    return (
+        f"graph {graph.name!r} has a store of its own, and a graph inside another is kept in the outer thread. Leave "
+        "state_store= out of the inner Graph(...)."
+    )
+
+
 def _check_call(scope: TaskScope, graph: Any, id: str) -> None:
     scope.check_open("call")
     check_question_id("ctx.call", id)
     if not isinstance(graph, InnerGraph):
         raise TypeError(f"ctx.call takes a Graph, not {type(graph).__name__}. Nothing ran.")
     if graph.state_store is not None:
-        raise GraphConfigError(
-            f"Graph {graph.name!r} has a store of its own, and a graph inside another is kept in the outer thread. Leave "
-            "state_store= out of the inner Graph(...). Nothing ran."
-        )
+        raise GraphConfigError(f"For ctx.call, {own_store(graph)} Nothing ran.")
     with BOOKKEEPING:
         if id in scope.call_ids:
             raise GraphExecutionError(
