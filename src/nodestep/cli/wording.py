@@ -26,7 +26,7 @@ WORDING: Final[tuple[tuple[str, str], ...]] = (
     (rf"Pass one, as in Graph\(\.\.\., state_store={_STORE_CALL}\), and a thread_id", f"Give {A_STORE}"),
     (r"pass an input such as \{\}", "give an input, as in --input '{}'"),
     (
-        r"so a run needs a non-empty thread_id to be kept under, as in invoke\(.*?\)\.",
+        r"so a run needs a thread_id to be kept under: a text that is not empty, as in invoke\(.*?\)\.",
         "so a run needs --thread ID to be kept under.",
     ),
     (r"history\(\) lists the events that can", "`nodestep history` lists the events that can"),
