@@ -7,7 +7,6 @@ recorded of it stands here, so a process that has read a position needs nothing 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -224,11 +223,15 @@ class Position(Struct, frozen=True, dict=True):
         )
 
     def asked(self) -> dict[str, OpenQuestion]:
-        """Every question that nobody answered yet, by its key, in scheduling order."""
-        return self._asked
+        """Every question that nobody answered yet, by its key, in scheduling order. Found once, since many ask; without a
+        lock, which `functools.cached_property` has before Python 3.12 and a fork would leave taken."""
+        held = vars(self)
+        if "_asked" not in held:
+            held["_asked"] = self._find_asked()
+        asked: dict[str, OpenQuestion] = held["_asked"]
+        return asked
 
-    @cached_property
-    def _asked(self) -> dict[str, OpenQuestion]:
+    def _find_asked(self) -> dict[str, OpenQuestion]:
         return {
             key: OpenQuestion(key, path, task, question)
             for path, frame in self.frames.items()
