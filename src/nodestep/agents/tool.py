@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from types import FunctionType, MethodType
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
@@ -18,6 +17,7 @@ from ..flow.options import refuse
 from ..middleware.predicates import Predicate
 from ..middleware.rules import must_ask
 from ..model.json import JsonObject
+from ..model.locks import cached_property
 from .arguments import Arguments, read_arguments
 
 P = ParamSpec("P")

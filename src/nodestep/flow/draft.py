@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from ..model import ids
+from ..model.locks import cached_property
 from ..model.schema import StateSchema
 from .branches import Choice
 from .edges import Chain, Link, Stage, Start, is_name

@@ -13,13 +13,13 @@ import sys
 import typing
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from inspect import Parameter
 from types import FrameType, UnionType
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from ..model.locks import cached_property
 from ..model.node import NodeContext
 
 Call: TypeAlias = Callable[[Any, Any], Any]

@@ -8,7 +8,6 @@ is the one that is kept, so a running graph and a reloaded one hold the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, PydanticUserError, ValidationError
@@ -21,6 +20,7 @@ from .copying import own_copy, same, same_json
 from .frozen_shapes import FrozenShape, frozen_shape_of
 from .json import Json
 from .limits import NotJson, Unfit, holds_secret, own_json
+from .locks import cached_property
 from .misfits import UNREADABLE, difference, explain
 from .shapes import Shape, shape_of
 

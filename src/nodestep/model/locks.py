@@ -3,7 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Protocol, TypeVar
+import sys
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:  # noqa: N801 - in the place of the one of functools, which has a lock before Python 3.12
+        """A property that is found when it is first read; threads that read it at once may each find it."""
+
+        def __init__(self, find):
+            self._find = find
+            self.__doc__ = find.__doc__
+
+        def __set_name__(self, owner, name):
+            self._name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            found = vars(instance)[self._name] = self._find(instance)
+            return found
 
 
 class Lock(Protocol):

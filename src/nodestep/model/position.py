@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from .ids import frame_path, interrupt_key, is_within, split_key, task_id
 from .json import Json, JsonObject
+from .locks import cached_property
 from .memory import NO_MEMORY, Memory, changed
 from .outcome import NOTHING, Asked, Done, Outcome, StoredQuestion, Target
 from .status import Status
@@ -223,15 +224,11 @@ class Position(Struct, frozen=True, dict=True):
         )
 
     def asked(self) -> dict[str, OpenQuestion]:
-        """Every question that nobody answered yet, by its key, in scheduling order. Found once, since many ask; without a
-        lock, which `functools.cached_property` has before Python 3.12 and a fork would leave taken."""
-        held = vars(self)
-        if "_asked" not in held:
-            held["_asked"] = self._find_asked()
-        asked: dict[str, OpenQuestion] = held["_asked"]
-        return asked
+        """Every question that nobody answered yet, by its key, in scheduling order."""
+        return self._asked
 
-    def _find_asked(self) -> dict[str, OpenQuestion]:
+    @cached_property
+    def _asked(self) -> dict[str, OpenQuestion]:
         return {
             key: OpenQuestion(key, path, task, question)
             for path, frame in self.frames.items()

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
@@ -23,6 +22,7 @@ from ..errors import GraphExecutionError
 from .canonical import encode
 from .json import Json
 from .limits import to_json
+from .locks import cached_property
 from .value import locked_value
 
 MAX_WIDTH: Final = 100
